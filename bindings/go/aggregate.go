@@ -5,14 +5,6 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_aggregate_write(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context,
-                                                    petal_error *error) {
-	return petal_aggregate_serialize_to(aggregate, petal_go_aggregate_write, (void *)context, error);
-}
 */
 import "C"
 
@@ -127,32 +119,6 @@ type AggregateErrors struct {
 	MissedChanges float64 `json:"missed_changes"`
 }
 
-func freeAggregate(handle *C.petal_aggregate) { C.petal_aggregate_free(handle) }
-
-// aggregateOf returns the aggregate of a handle, or the error of the call that should make it.
-func aggregateOf(owner *held[*C.petal_aggregate], err error) (*Aggregate, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Aggregate{owner: owner}, nil
-}
-
-// raw returns the library's aggregate from [held.toRead].
-func (a *Aggregate) raw() *C.petal_aggregate {
-	if a == nil {
-		return nil
-	}
-	return a.owner.toRead()
-}
-
-// toChange returns the library's aggregate from [held.toChange].
-func (a *Aggregate) toChange() *C.petal_aggregate {
-	if a == nil {
-		return nil
-	}
-	return a.owner.toChange()
-}
-
 // NewAggregate makes an aggregate that has met nobody. The Capacity of the spec is the number of participants, and
 // FalsePositiveRate is that of each memory. The Kind is "aggregate"; an empty one stands for it if no parameter is set.
 func NewAggregate(spec Spec) (*Aggregate, error) {
@@ -166,52 +132,6 @@ func NewAggregate(spec Spec) (*Aggregate, error) {
 	return aggregateOf(made("petal.NewAggregate", freeAggregate,
 		func(handle **C.petal_aggregate, failure *C.petal_error) {
 			C.petal_aggregate_new(&raw, handle, failure)
-		}))
-}
-
-// Close frees the aggregate. If you changed an image in place, Close writes the changes first; call [Aggregate.Sync]
-// before if you want to know whether that works. The error is always nil. Closing twice is allowed.
-func (a *Aggregate) Close() error {
-	if a != nil {
-		a.owner.close()
-	}
-	return nil
-}
-
-// OpenAggregate opens a file that is the image of an aggregate: for reading, for writing or as a copy. If another
-// process truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may
-// happen.
-func OpenAggregate(path string, options *OpenOptions) (*Aggregate, error) {
-	return aggregateOf(openedBy("petal.OpenAggregate", path, options, freeAggregate,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_aggregate, failure *C.petal_error) {
-			C.petal_aggregate_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenAggregateAt opens the image of an aggregate at an offset of an open file. The offset is a multiple of 8, and
-// other data may follow the image. You may close the file right away.
-func OpenAggregateAt(file *os.File, offset int64, options *OpenOptions) (*Aggregate, error) {
-	raw := options.raw()
-	return aggregateOf(openedAt("petal.OpenAggregateAt", file, offset, freeAggregate,
-		func(descriptor uintptr, handle **C.petal_aggregate, failure *C.petal_error) {
-			C.petal_aggregate_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadAggregate copies the image at the start of a slice into new memory and compares the checksums.
-func LoadAggregate(image []byte, options *OpenOptions) (*Aggregate, error) {
-	raw := options.raw()
-	return aggregateOf(made("petal.LoadAggregate", freeAggregate,
-		func(handle **C.petal_aggregate, failure *C.petal_error) {
-			C.petal_go_aggregate_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-		}))
-}
-
-// Copy copies the aggregate into new memory.
-func (a *Aggregate) Copy() (*Aggregate, error) {
-	return aggregateOf(made("petal.Aggregate.Copy", freeAggregate,
-		func(handle **C.petal_aggregate, failure *C.petal_error) {
-			C.petal_aggregate_copy(a.raw(), handle, failure)
 		}))
 }
 
@@ -491,60 +411,5 @@ func (a *Aggregate) States() uint32 {
 func (a *Aggregate) Clear() error {
 	return called("petal.Aggregate.Clear", func(failure *C.petal_error) {
 		C.petal_aggregate_clear(a.toChange(), failure)
-	})
-}
-
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (a *Aggregate) Save(path string) error {
-	return withPath("petal.Aggregate.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_aggregate_save(a.raw(), path, failure)
-	})
-}
-
-// Sync writes the changes of an image in place to its disk. [Aggregate.Close] does the same, but does not say whether
-// it worked. Changes the aggregate.
-func (a *Aggregate) Sync() error {
-	return called("petal.Aggregate.Sync", func(failure *C.petal_error) { C.petal_aggregate_sync(a.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the aggregate clean. Reads the whole payload. Changes the
-// aggregate.
-func (a *Aggregate) Vouch() error {
-	return called("petal.Aggregate.Vouch", func(failure *C.petal_error) { C.petal_aggregate_vouch(a.toChange(), failure) })
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (a *Aggregate) Verify() error {
-	return called("petal.Aggregate.Verify", func(failure *C.petal_error) { C.petal_aggregate_verify(a.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (a *Aggregate) SerializedSize() (uint64, error) {
-	return answered("petal.Aggregate.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_aggregate_serialized_size(a.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (a *Aggregate) MarshalBinary() ([]byte, error) {
-	const op = "petal.Aggregate.MarshalBinary"
-	return marshalled(op, a.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_aggregate_serialize(a.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (a *Aggregate) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Aggregate.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_aggregate_serialize_to(a.raw(), context, failure)
-	})
-}
-
-// Describe describes the aggregate by its header, in constant time.
-func (a *Aggregate) Describe() (Description, error) {
-	const op = "petal.Aggregate.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_aggregate_describe(a.raw(), raw, failure)
 	})
 }

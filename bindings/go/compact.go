@@ -50,7 +50,7 @@ func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 		return b, err
 	}
 	return appended(op, b, uint64(size), func(form []byte, failure *C.petal_error) {
-		C.petal_go_serialize_compact(f.toRead(), bytesOf(form), size, failure)
+		C.petal_go_filter_serialize_compact(f.toRead(), bytesOf(form), size, nil, failure)
 	})
 }
 
@@ -95,7 +95,7 @@ func grow(b []byte, size int) (grown, room []byte) {
 func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.LoadCompact", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
-		C.petal_go_load_compact(nonNil(form), C.size_t(len(form)), &raw, handle, failure)
+		C.petal_go_filter_load_compact(nonNil(form), C.size_t(len(form)), &raw, handle, failure)
 	}))
 }
 

@@ -5,13 +5,6 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_digest_put(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_digest_serialize_to(const petal_digest *digest, uintptr_t context, petal_error *error) {
-	return petal_digest_serialize_to(digest, petal_go_digest_put, (void *)context, error);
-}
 */
 import "C"
 
@@ -88,32 +81,6 @@ type DigestStatistics struct {
 	EntryRate float64 `json:"entry_rate"`
 }
 
-func freeDigest(handle *C.petal_digest) { C.petal_digest_free(handle) }
-
-// digestOf returns the digest of a handle, or the error of the call that should make it.
-func digestOf(owner *held[*C.petal_digest], err error) (*Digest, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Digest{owner: owner}, nil
-}
-
-// raw returns the library's digest from [held.toRead].
-func (d *Digest) raw() *C.petal_digest {
-	if d == nil {
-		return nil
-	}
-	return d.owner.toRead()
-}
-
-// toChange returns the library's digest from [held.toChange].
-func (d *Digest) toChange() *C.petal_digest {
-	if d == nil {
-		return nil
-	}
-	return d.owner.toChange()
-}
-
 // NewDigest makes an empty digest. The Capacity of the spec is a number of bytes of data. The Kind is "digest"; an
 // empty one stands for it if no parameter is set. Without a rate and bits, the parameter bytes_per_byte says how many
 // bytes of memory each byte of data gets.
@@ -124,49 +91,6 @@ func NewDigest(spec Spec) (*Digest, error) {
 	}
 	return digestOf(made("petal.NewDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
 		C.petal_digest_new(&raw, handle, failure)
-	}))
-}
-
-// Close frees the digest. If you changed an image in place, Close writes the changes first; call [Digest.Sync] before
-// if you want to know whether that works. The error is always nil. Closing twice is allowed.
-func (d *Digest) Close() error {
-	if d != nil {
-		d.owner.close()
-	}
-	return nil
-}
-
-// OpenDigest opens a file that is the image of a digest: for reading, for writing or as a copy. If another process
-// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
-func OpenDigest(path string, options *OpenOptions) (*Digest, error) {
-	return digestOf(openedBy("petal.OpenDigest", path, options, freeDigest,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_digest, failure *C.petal_error) {
-			C.petal_digest_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenDigestAt opens the image of a digest at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file right away.
-func OpenDigestAt(file *os.File, offset int64, options *OpenOptions) (*Digest, error) {
-	raw := options.raw()
-	return digestOf(openedAt("petal.OpenDigestAt", file, offset, freeDigest,
-		func(descriptor uintptr, handle **C.petal_digest, failure *C.petal_error) {
-			C.petal_digest_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadDigest copies the image at the start of a slice into new memory and compares the checksums.
-func LoadDigest(image []byte, options *OpenOptions) (*Digest, error) {
-	raw := options.raw()
-	return digestOf(made("petal.LoadDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
-		C.petal_go_digest_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
-}
-
-// Copy copies the digest into new memory. The copy has no open payload.
-func (d *Digest) Copy() (*Digest, error) {
-	return digestOf(made("petal.Digest.Copy", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
-		C.petal_digest_copy(d.raw(), handle, failure)
 	}))
 }
 
@@ -317,59 +241,4 @@ func (d *Digest) Capabilities() Capabilities {
 	capabilities := C.petal_digest_capabilities(d.raw())
 	runtime.KeepAlive(d)
 	return Capabilities(capabilities)
-}
-
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (d *Digest) Save(path string) error {
-	return withPath("petal.Digest.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_digest_save(d.raw(), path, failure)
-	})
-}
-
-// Sync writes the changes of an image in place to its disk. [Digest.Close] does the same, but does not say whether it
-// worked. Changes the digest.
-func (d *Digest) Sync() error {
-	return called("petal.Digest.Sync", func(failure *C.petal_error) { C.petal_digest_sync(d.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the digest clean. Reads the whole payload. Changes the
-// digest.
-func (d *Digest) Vouch() error {
-	return called("petal.Digest.Vouch", func(failure *C.petal_error) { C.petal_digest_vouch(d.toChange(), failure) })
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (d *Digest) Verify() error {
-	return called("petal.Digest.Verify", func(failure *C.petal_error) { C.petal_digest_verify(d.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (d *Digest) SerializedSize() (uint64, error) {
-	return answered("petal.Digest.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_digest_serialized_size(d.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (d *Digest) MarshalBinary() ([]byte, error) {
-	const op = "petal.Digest.MarshalBinary"
-	return marshalled(op, d.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_digest_serialize(d.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (d *Digest) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Digest.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_digest_serialize_to(d.raw(), context, failure)
-	})
-}
-
-// Describe describes the digest by its header, in constant time.
-func (d *Digest) Describe() (Description, error) {
-	const op = "petal.Digest.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_digest_describe(d.raw(), raw, failure)
-	})
 }

@@ -96,7 +96,7 @@ func FindFormat(name string) (FormatInfo, error) {
 func RecogniseFormat(foreign []byte) (FormatInfo, error) {
 	const op = "petal.RecogniseFormat"
 	return converted(op, newFormatInfo(), formatInfo, func(raw *C.petal_format_info, failure *C.petal_error) {
-		C.petal_go_recognise(nonNil(foreign), C.size_t(len(foreign)), raw, failure)
+		C.petal_go_format_recognise(nonNil(foreign), C.size_t(len(foreign)), raw, failure)
 	})
 }
 
@@ -133,7 +133,7 @@ func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filte
 		}
 	}
 	return filterOf(made(op, freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
-		C.petal_go_import(name, nonNil(foreign), C.size_t(len(foreign)), &raw, handle, failure)
+		C.petal_go_filter_import(name, nonNil(foreign), C.size_t(len(foreign)), &raw, handle, failure)
 	}))
 }
 
@@ -152,7 +152,7 @@ func (f *Filter) Export(format, variant string) ([]byte, error) {
 		})
 	}
 	return marshalled(op, size, func(foreign []byte, failure *C.petal_error) {
-		C.petal_go_export(f.toRead(), name, asked, nonNil(foreign), C.size_t(len(foreign)), failure)
+		C.petal_go_filter_export(f.toRead(), name, asked, nonNil(foreign), C.size_t(len(foreign)), nil, failure)
 	})
 }
 

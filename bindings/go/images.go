@@ -85,7 +85,7 @@ func OpenAt(file *os.File, offset int64, options *OpenOptions) (*Filter, error) 
 func Load(image []byte, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.Load", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
-		C.petal_go_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		C.petal_go_filter_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
 	}))
 }
 
@@ -140,7 +140,7 @@ func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 		return b, err
 	}
 	return appended("petal.Filter.AppendBinary", b, size, func(image []byte, failure *C.petal_error) {
-		C.petal_go_serialize(f.toRead(), bytesOf(image), C.size_t(len(image)), failure)
+		C.petal_go_filter_serialize(f.toRead(), bytesOf(image), C.size_t(len(image)), nil, failure)
 	})
 }
 

@@ -5,13 +5,6 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_index_put(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_index_serialize_to(const petal_index *index, uintptr_t context, petal_error *error) {
-	return petal_index_serialize_to(index, petal_go_index_put, (void *)context, error);
-}
 */
 import "C"
 
@@ -46,32 +39,6 @@ type IndexRow struct {
 	Removed bool
 }
 
-func freeIndex(handle *C.petal_index) { C.petal_index_free(handle) }
-
-// indexOf returns the index of a handle, or the error of the call that should make it.
-func indexOf(owner *held[*C.petal_index], err error) (*Index, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Index{owner: owner}, nil
-}
-
-// raw returns the library's index from [held.toRead].
-func (x *Index) raw() *C.petal_index {
-	if x == nil {
-		return nil
-	}
-	return x.owner.toRead()
-}
-
-// toChange returns the library's index from [held.toChange].
-func (x *Index) toChange() *C.petal_index {
-	if x == nil {
-		return nil
-	}
-	return x.owner.toChange()
-}
-
 // NewIndex makes an empty index. The Capacity of the spec is the number of rows that there is room for. The Kind is
 // "index"; an empty one stands for it if no parameter is set. The parameter width is the number of bits of a row.
 func NewIndex(spec Spec) (*Index, error) {
@@ -81,49 +48,6 @@ func NewIndex(spec Spec) (*Index, error) {
 	}
 	return indexOf(made("petal.NewIndex", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
 		C.petal_index_new(&raw, handle, failure)
-	}))
-}
-
-// Close frees the index. If you changed an image in place, Close writes the changes first; call [Index.Sync] before if
-// you want to know whether that works. The error is always nil. Closing twice is allowed.
-func (x *Index) Close() error {
-	if x != nil {
-		x.owner.close()
-	}
-	return nil
-}
-
-// OpenIndex opens a file that is the image of an index: for reading, for writing or as a copy. If another process
-// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
-func OpenIndex(path string, options *OpenOptions) (*Index, error) {
-	return indexOf(openedBy("petal.OpenIndex", path, options, freeIndex,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_index, failure *C.petal_error) {
-			C.petal_index_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenIndexAt opens the image of an index at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file right away.
-func OpenIndexAt(file *os.File, offset int64, options *OpenOptions) (*Index, error) {
-	raw := options.raw()
-	return indexOf(openedAt("petal.OpenIndexAt", file, offset, freeIndex,
-		func(descriptor uintptr, handle **C.petal_index, failure *C.petal_error) {
-			C.petal_index_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadIndex copies the image at the start of a slice into new memory and compares the checksums.
-func LoadIndex(image []byte, options *OpenOptions) (*Index, error) {
-	raw := options.raw()
-	return indexOf(made("petal.LoadIndex", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_go_index_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
-}
-
-// Copy copies the index into new memory.
-func (x *Index) Copy() (*Index, error) {
-	return indexOf(made("petal.Index.Copy", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_index_copy(x.raw(), handle, failure)
 	}))
 }
 
@@ -258,59 +182,4 @@ func (x *Index) Capabilities() Capabilities {
 	capabilities := C.petal_index_capabilities(x.raw())
 	runtime.KeepAlive(x)
 	return Capabilities(capabilities)
-}
-
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (x *Index) Save(path string) error {
-	return withPath("petal.Index.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_index_save(x.raw(), path, failure)
-	})
-}
-
-// Sync writes the changes of an image in place to its disk. [Index.Close] does the same, but does not say whether it
-// worked. Changes the index.
-func (x *Index) Sync() error {
-	return called("petal.Index.Sync", func(failure *C.petal_error) { C.petal_index_sync(x.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the index clean. Reads the whole payload. Changes the
-// index.
-func (x *Index) Vouch() error {
-	return called("petal.Index.Vouch", func(failure *C.petal_error) { C.petal_index_vouch(x.toChange(), failure) })
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (x *Index) Verify() error {
-	return called("petal.Index.Verify", func(failure *C.petal_error) { C.petal_index_verify(x.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (x *Index) SerializedSize() (uint64, error) {
-	return answered("petal.Index.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_index_serialized_size(x.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (x *Index) MarshalBinary() ([]byte, error) {
-	const op = "petal.Index.MarshalBinary"
-	return marshalled(op, x.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_index_serialize(x.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (x *Index) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Index.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_index_serialize_to(x.raw(), context, failure)
-	})
-}
-
-// Describe describes the index by its header, in constant time.
-func (x *Index) Describe() (Description, error) {
-	const op = "petal.Index.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_index_describe(x.raw(), raw, failure)
-	})
 }

@@ -24,14 +24,6 @@ static bool petal_go_map_progress(void *context, uint64_t done, uint64_t total) 
 	return petalGoProgress((uintptr_t)context, done, total);
 }
 
-static bool petal_go_map_write(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t context, petal_error *error) {
-	return petal_map_serialize_to(map, petal_go_map_write, (void *)context, error);
-}
-
 // A context of 0 stands for no callback. The context is a number in Go, because Go may not hold it as a pointer.
 static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t memory_limit,
                                              const char *temporary_directory, size_t threads, uintptr_t context,
@@ -64,76 +56,6 @@ import (
 type Map struct {
 	byPointer
 	owner *held[*C.petal_map]
-}
-
-func freeMap(handle *C.petal_map) { C.petal_map_free(handle) }
-
-// mapOf returns the map of a handle, or the error of the call that should make it.
-func mapOf(owner *held[*C.petal_map], err error) (*Map, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Map{owner: owner}, nil
-}
-
-// raw returns the library's map from [held.toRead].
-func (m *Map) raw() *C.petal_map {
-	if m == nil {
-		return nil
-	}
-	return m.owner.toRead()
-}
-
-// toChange returns the library's map from [held.toChange].
-func (m *Map) toChange() *C.petal_map {
-	if m == nil {
-		return nil
-	}
-	return m.owner.toChange()
-}
-
-// Close frees the map. If you changed an image in place, Close writes the changes first; call [Map.Sync] before if you
-// want to know whether that works. The error is always nil. Closing twice is allowed.
-func (m *Map) Close() error {
-	if m != nil {
-		m.owner.close()
-	}
-	return nil
-}
-
-// OpenMap opens a file that is the image of a map: for reading, as a copy, or, if its kind can change, for writing.
-// Returns [ErrUnsupported] for other modes. If another process truncates a file while it is mapped, touching the lost
-// part ends the program; use OpenLoad where that may happen.
-func OpenMap(path string, options *OpenOptions) (*Map, error) {
-	return mapOf(openedBy("petal.OpenMap", path, options, freeMap,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_map, failure *C.petal_error) {
-			C.petal_map_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenMapAt opens the image of a map at an offset of an open file. The offset is a multiple of 8, and other data may
-// follow the image. You may close the file right away.
-func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) {
-	raw := options.raw()
-	return mapOf(openedAt("petal.OpenMapAt", file, offset, freeMap,
-		func(descriptor uintptr, handle **C.petal_map, failure *C.petal_error) {
-			C.petal_map_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadMap copies the image at the start of a slice into new memory and compares the checksums.
-func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
-	raw := options.raw()
-	return mapOf(made("petal.LoadMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
-		C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
-}
-
-// Copy copies the map into new memory.
-func (m *Map) Copy() (*Map, error) {
-	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
-		C.petal_map_copy(m.raw(), handle, failure)
-	}))
 }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not.
@@ -193,49 +115,6 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 		answers.TrueCount, answers.Done = 0, 0
 	}
 	return err
-}
-
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (m *Map) Save(path string) error {
-	return withPath("petal.Map.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_map_save(m.raw(), path, failure)
-	})
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (m *Map) Verify() error {
-	return called("petal.Map.Verify", func(failure *C.petal_error) { C.petal_map_verify(m.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (m *Map) SerializedSize() (uint64, error) {
-	return answered("petal.Map.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_map_serialized_size(m.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (m *Map) MarshalBinary() ([]byte, error) {
-	const op = "petal.Map.MarshalBinary"
-	return marshalled(op, m.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_map_serialize(m.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (m *Map) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Map.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_map_serialize_to(m.raw(), context, failure)
-	})
-}
-
-// Describe describes the map by its header, in constant time.
-func (m *Map) Describe() (Description, error) {
-	const op = "petal.Map.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_map_describe(m.raw(), raw, failure)
-	})
 }
 
 // Statistics measures the map: CountEstimate is the number of distinct keys, and FalsePositiveRate is the share of

@@ -141,14 +141,3 @@ func (m *Map) Merge(other *Map) error {
 func (m *Map) Clear() error {
 	return called("petal.Map.Clear", func(failure *C.petal_error) { C.petal_map_clear(m.toChange(), failure) })
 }
-
-// Sync writes the changes of an image in place to its disk. [Map.Close] does the same, but does not say whether it
-// worked. Changes the map.
-func (m *Map) Sync() error {
-	return called("petal.Map.Sync", func(failure *C.petal_error) { C.petal_map_sync(m.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the map clean. Reads the whole payload. Changes the map.
-func (m *Map) Vouch() error {
-	return called("petal.Map.Vouch", func(failure *C.petal_error) { C.petal_map_vouch(m.toChange(), failure) })
-}

@@ -162,7 +162,7 @@ func textOf(text string) *C.uint8_t { return (*C.uint8_t)(unsafe.StringData(text
 // filter.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert(f.toChange(), bytesOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_filter_insert(f.toChange(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
 	return bool(fresh), explained("petal.Filter.Insert", status, f, insertNone, StringKeys(nil))
 }
@@ -170,7 +170,7 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 // InsertString is [Filter.Insert] for the bytes of a string.
 func (f *Filter) InsertString(key string) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_filter_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
 	return bool(fresh), explained("petal.Filter.InsertString", status, f, insertNone, StringKeys(nil))
 }
@@ -194,14 +194,14 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 
 // Contains says whether a key may have been inserted; false is certain. Only reads the filter.
 func (f *Filter) Contains(key []byte) bool {
-	found := C.petal_go_contains(f.toRead(), bytesOf(key), C.size_t(len(key)))
+	found := C.petal_go_filter_contains(f.toRead(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
 
 // ContainsString is [Filter.Contains] for the bytes of a string.
 func (f *Filter) ContainsString(key string) bool {
-	found := C.petal_go_contains(f.toRead(), textOf(key), C.size_t(len(key)))
+	found := C.petal_go_filter_contains(f.toRead(), textOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
@@ -223,7 +223,7 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 // ContainsChecked is [Filter.Contains] with an error. If the lookup fails, found is true.
 func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_go_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
+	status := C.petal_go_filter_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
 	return bool(answer), explained("petal.Filter.ContainsChecked", status, f, containsNone, StringKeys(nil))
 }
@@ -231,7 +231,7 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 // ContainsCheckedString is [Filter.ContainsChecked] for the bytes of a string.
 func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
 	answer := C.bool(true)
-	status := C.petal_go_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
+	status := C.petal_go_filter_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
 	return bool(answer), explained("petal.Filter.ContainsCheckedString", status, f, containsNone, StringKeys(nil))
 }

@@ -35,7 +35,7 @@ import (
 // [ErrUnsupported] if the kind cannot remove keys. Changes the filter.
 func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	var was C.bool
-	status := C.petal_go_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
+	status := C.petal_go_filter_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.Remove", status, f, removeNone, StringKeys(nil))
 }
@@ -43,7 +43,7 @@ func (f *Filter) Remove(key []byte) (removed bool, err error) {
 // RemoveString is [Filter.Remove] for the bytes of a string.
 func (f *Filter) RemoveString(key string) (removed bool, err error) {
 	var was C.bool
-	status := C.petal_go_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
+	status := C.petal_go_filter_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.RemoveString", status, f, removeNone, StringKeys(nil))
 }
@@ -79,7 +79,7 @@ func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
 // as it was then. Changes the filter.
 func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	var done C.bool
-	status := C.petal_go_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
+	status := C.petal_go_filter_rejuvenate(f.toChange(), bytesOf(key), C.size_t(len(key)), &done)
 	runtime.KeepAlive(f)
 	return bool(done), explained("petal.Filter.Rejuvenate", status, f, rejuvenateNone, StringKeys(nil))
 }
@@ -87,7 +87,7 @@ func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 // RejuvenateString is [Filter.Rejuvenate] for the bytes of a string.
 func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
 	var done C.bool
-	status := C.petal_go_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
+	status := C.petal_go_filter_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
 	runtime.KeepAlive(f)
 	return bool(done), explained("petal.Filter.RejuvenateString", status, f, rejuvenateNone, StringKeys(nil))
 }
@@ -121,7 +121,7 @@ func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
 // [ErrUnsupported] if the kind cannot count. Only reads the filter.
 func (f *Filter) Count(key []byte) (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_go_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)
+	status := C.petal_go_filter_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)
 	runtime.KeepAlive(f)
 	return uint64(count), explained("petal.Filter.Count", status, f, countNone, StringKeys(nil))
 }
@@ -129,7 +129,7 @@ func (f *Filter) Count(key []byte) (uint64, error) {
 // CountString is [Filter.Count] for the bytes of a string.
 func (f *Filter) CountString(key string) (uint64, error) {
 	var count C.uint64_t
-	status := C.petal_go_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
+	status := C.petal_go_filter_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
 	runtime.KeepAlive(f)
 	return uint64(count), explained("petal.Filter.CountString", status, f, countNone, StringKeys(nil))
 }

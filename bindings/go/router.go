@@ -20,13 +20,6 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_router_write(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_router_serialize_to(const petal_router *router, uintptr_t context, petal_error *error) {
-	return petal_router_serialize_to(router, petal_go_router_write, (void *)context, error);
-}
 */
 import "C"
 
@@ -50,16 +43,6 @@ type Router struct {
 	owner *held[*C.petal_router]
 }
 
-func freeRouter(handle *C.petal_router) { C.petal_router_free(handle) }
-
-// routerOf returns the router of a handle, or the error of the call that should make it.
-func routerOf(owner *held[*C.petal_router], err error) (*Router, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Router{owner: owner}, nil
-}
-
 // NewRouter makes an empty router of the node with this number, which tells the nodes of a network apart. The Capacity
 // of the spec is the number of keys of one node, and FalsePositiveRate is that of the last level of one edge. The Kind
 // is "router"; an empty one stands for it if no parameter is set.
@@ -70,65 +53,6 @@ func NewRouter(spec Spec, node uint64) (*Router, error) {
 	}
 	return routerOf(made("petal.NewRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
 		C.petal_router_new(&raw, C.uint64_t(node), handle, failure)
-	}))
-}
-
-// raw returns the library's router from [held.toRead].
-func (r *Router) raw() *C.petal_router {
-	if r == nil {
-		return nil
-	}
-	return r.owner.toRead()
-}
-
-// toChange returns the library's router from [held.toChange].
-func (r *Router) toChange() *C.petal_router {
-	if r == nil {
-		return nil
-	}
-	return r.owner.toChange()
-}
-
-// Close frees the router. If you changed an image in place, Close writes the changes first; call [Router.Sync] before
-// if you want to know whether that works. The error is always nil. Closing twice is allowed.
-func (r *Router) Close() error {
-	if r != nil {
-		r.owner.close()
-	}
-	return nil
-}
-
-// OpenRouter opens a file that is the image of a router: for reading, for writing or as a copy. If another process
-// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
-func OpenRouter(path string, options *OpenOptions) (*Router, error) {
-	return routerOf(openedBy("petal.OpenRouter", path, options, freeRouter,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_router, failure *C.petal_error) {
-			C.petal_router_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenRouterAt opens the image of a router at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file right away.
-func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, error) {
-	raw := options.raw()
-	return routerOf(openedAt("petal.OpenRouterAt", file, offset, freeRouter,
-		func(descriptor uintptr, handle **C.petal_router, failure *C.petal_error) {
-			C.petal_router_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadRouter copies the image at the start of a slice into new memory and compares the checksums.
-func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
-	raw := options.raw()
-	return routerOf(made("petal.LoadRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
-		C.petal_go_router_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
-}
-
-// Copy copies the router into new memory.
-func (r *Router) Copy() (*Router, error) {
-	return routerOf(made("petal.Router.Copy", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
-		C.petal_router_copy(r.raw(), handle, failure)
 	}))
 }
 
@@ -235,85 +159,30 @@ func (r *Router) Capabilities() Capabilities {
 	return Capabilities(capabilities)
 }
 
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (r *Router) Save(path string) error {
-	return withPath("petal.Router.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_router_save(r.raw(), path, failure)
-	})
-}
-
-// Sync writes the changes of an image in place to its disk. [Router.Close] does the same, but does not say whether it
-// worked. Changes the router.
-func (r *Router) Sync() error {
-	return called("petal.Router.Sync", func(failure *C.petal_error) { C.petal_router_sync(r.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the router clean. Reads the whole payload. Changes the
-// router.
-func (r *Router) Vouch() error {
-	return called("petal.Router.Vouch", func(failure *C.petal_error) { C.petal_router_vouch(r.toChange(), failure) })
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (r *Router) Verify() error {
-	return called("petal.Router.Verify", func(failure *C.petal_error) { C.petal_router_verify(r.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (r *Router) SerializedSize() (uint64, error) {
-	return answered("petal.Router.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_router_serialized_size(r.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (r *Router) MarshalBinary() ([]byte, error) {
-	const op = "petal.Router.MarshalBinary"
-	return marshalled(op, r.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_router_serialize(r.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (r *Router) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Router.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_router_serialize_to(r.raw(), context, failure)
-	})
-}
-
-// Describe describes the router by its header, in constant time.
-func (r *Router) Describe() (Description, error) {
-	const op = "petal.Router.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_router_describe(r.raw(), raw, failure)
-	})
-}
-
 // Contains tells whether this node itself may have a byte key. Any failure is true.
 func (r *Router) Contains(key []byte) bool {
-	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_BYTES, bytesOf(key), C.size_t(len(key)), 0)
+	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_BYTES, bytesOf(key), C.size_t(len(key)), 0)
 	runtime.KeepAlive(r)
 	return bool(found)
 }
 
 // ContainsString is [Router.Contains] for the bytes of a string.
 func (r *Router) ContainsString(key string) bool {
-	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_BYTES, textOf(key), C.size_t(len(key)), 0)
+	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_BYTES, textOf(key), C.size_t(len(key)), 0)
 	runtime.KeepAlive(r)
 	return bool(found)
 }
 
 // ContainsUint64 is [Router.Contains] for a uint64 key.
 func (r *Router) ContainsUint64(key uint64) bool {
-	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_U64, nil, 0, C.uint64_t(key))
+	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_U64, nil, 0, C.uint64_t(key))
 	runtime.KeepAlive(r)
 	return bool(found)
 }
 
 // ContainsHash is [Router.Contains] for the hash of a key.
 func (r *Router) ContainsHash(hash uint64) bool {
-	found := C.petal_go_router_contains(r.raw(), C.PETAL_KEYS_HASHES, nil, 0, C.uint64_t(hash))
+	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_HASHES, nil, 0, C.uint64_t(hash))
 	runtime.KeepAlive(r)
 	return bool(found)
 }

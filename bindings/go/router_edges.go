@@ -219,7 +219,7 @@ func (r *Router) send(op string, neighbour uint64, changes bool) ([]byte, error)
 	err := called(op, func(failure *C.petal_error) {
 		var message unsafe.Pointer
 		var length C.size_t
-		status := C.petal_go_router_advertise(r.toChange(), C.uint64_t(neighbour), C.bool(changes), &message, &length,
+		status := C.petal_go_router_advertise_some(r.toChange(), C.uint64_t(neighbour), C.bool(changes), &message, &length,
 			failure)
 		if status == C.PETAL_OK && length > 0 {
 			bytes = append([]byte{}, unsafe.Slice((*byte)(message), length)...)

@@ -24,7 +24,7 @@ import (
 // run together with the other Shared methods and all methods that only read.
 func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_filter_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
 	return bool(fresh), explained("petal.Filter.InsertShared", status, f, insertSharedNone, StringKeys(nil))
 }
@@ -32,7 +32,7 @@ func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 // InsertSharedString is [Filter.InsertShared] for the bytes of a string.
 func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
 	var fresh C.bool
-	status := C.petal_go_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
+	status := C.petal_go_filter_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
 	return bool(fresh), explained("petal.Filter.InsertSharedString", status, f, insertSharedNone, StringKeys(nil))
 }

@@ -16,13 +16,6 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_sketch_write(void *context, const void *bytes, size_t length) {
-	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
-}
-
-static petal_status petal_go_sketch_serialize_to(const petal_sketch *sketch, uintptr_t context, petal_error *error) {
-	return petal_sketch_serialize_to(sketch, petal_go_sketch_write, (void *)context, error);
-}
 */
 import "C"
 
@@ -51,32 +44,6 @@ type Listed struct {
 	Count  int64
 }
 
-func freeSketch(handle *C.petal_sketch) { C.petal_sketch_free(handle) }
-
-// sketchOf returns the sketch of a handle, or the error of the call that should make it.
-func sketchOf(owner *held[*C.petal_sketch], err error) (*Sketch, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Sketch{owner: owner}, nil
-}
-
-// raw returns the library's sketch from [held.toRead].
-func (s *Sketch) raw() *C.petal_sketch {
-	if s == nil {
-		return nil
-	}
-	return s.owner.toRead()
-}
-
-// toChange returns the library's sketch from [held.toChange].
-func (s *Sketch) toChange() *C.petal_sketch {
-	if s == nil {
-		return nil
-	}
-	return s.owner.toChange()
-}
-
 // NewSketch makes an empty sketch. The Capacity of the spec is the greatest number of differences, and
 // FalsePositiveRate is the probability that the sketch cannot list that many. Sketches of one spec can be subtracted.
 func NewSketch(spec Spec) (*Sketch, error) {
@@ -86,49 +53,6 @@ func NewSketch(spec Spec) (*Sketch, error) {
 	}
 	return sketchOf(made("petal.NewSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
 		C.petal_sketch_new(&raw, handle, failure)
-	}))
-}
-
-// Close frees the sketch. If you changed an image in place, Close writes the changes first; call [Sketch.Sync] before
-// if you want to know whether that works. The error is always nil. Closing twice is allowed.
-func (s *Sketch) Close() error {
-	if s != nil {
-		s.owner.close()
-	}
-	return nil
-}
-
-// OpenSketch opens a file that is the image of a sketch: for reading, for writing or as a copy. If another process
-// truncates a file while it is mapped, touching the lost part ends the program; use OpenLoad where that may happen.
-func OpenSketch(path string, options *OpenOptions) (*Sketch, error) {
-	return sketchOf(openedBy("petal.OpenSketch", path, options, freeSketch,
-		func(path *C.char, raw *C.petal_open_options, handle **C.petal_sketch, failure *C.petal_error) {
-			C.petal_sketch_open(path, raw, handle, failure)
-		}))
-}
-
-// OpenSketchAt opens the image of a sketch at an offset of an open file. The offset is a multiple of 8, and other data
-// may follow the image. You may close the file right away.
-func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, error) {
-	raw := options.raw()
-	return sketchOf(openedAt("petal.OpenSketchAt", file, offset, freeSketch,
-		func(descriptor uintptr, handle **C.petal_sketch, failure *C.petal_error) {
-			C.petal_sketch_open_descriptor(C.intptr_t(descriptor), C.uint64_t(offset), &raw, handle, failure)
-		}))
-}
-
-// LoadSketch copies the image at the start of a slice into new memory and compares the checksums.
-func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
-	raw := options.raw()
-	return sketchOf(made("petal.LoadSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
-		C.petal_go_sketch_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
-}
-
-// Copy copies the sketch into new memory.
-func (s *Sketch) Copy() (*Sketch, error) {
-	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
-		C.petal_sketch_copy(s.raw(), handle, failure)
 	}))
 }
 
@@ -329,60 +253,5 @@ func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
 func (s *Sketch) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Sketch.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
 		C.petal_sketch_compatibility_id(s.raw(), (*C.uint8_t)(&id[0]), failure)
-	})
-}
-
-// Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.
-func (s *Sketch) Save(path string) error {
-	return withPath("petal.Sketch.Save", path, func(path *C.char, failure *C.petal_error) {
-		C.petal_sketch_save(s.raw(), path, failure)
-	})
-}
-
-// Sync writes the changes of an image in place to its disk. [Sketch.Close] does the same, but does not say whether it
-// worked. Changes the sketch.
-func (s *Sketch) Sync() error {
-	return called("petal.Sketch.Sync", func(failure *C.petal_error) { C.petal_sketch_sync(s.toChange(), failure) })
-}
-
-// Vouch declares the present bytes to be right, and makes the sketch clean. Reads the whole payload. Changes the
-// sketch.
-func (s *Sketch) Vouch() error {
-	return called("petal.Sketch.Vouch", func(failure *C.petal_error) { C.petal_sketch_vouch(s.toChange(), failure) })
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-func (s *Sketch) Verify() error {
-	return called("petal.Sketch.Verify", func(failure *C.petal_error) { C.petal_sketch_verify(s.raw(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes.
-func (s *Sketch) SerializedSize() (uint64, error) {
-	return answered("petal.Sketch.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_sketch_serialized_size(s.raw(), (*C.uint64_t)(size), failure)
-	})
-}
-
-// MarshalBinary returns the image.
-func (s *Sketch) MarshalBinary() ([]byte, error) {
-	const op = "petal.Sketch.MarshalBinary"
-	return marshalled(op, s.SerializedSize, func(image []byte, failure *C.petal_error) {
-		C.petal_go_sketch_serialize(s.raw(), bytesOf(image), C.size_t(len(image)), failure)
-	})
-}
-
-// WriteTo writes the image, piece by piece and without a copy of the whole. The writer must not end its goroutine
-// ([runtime.Goexit]).
-func (s *Sketch) WriteTo(w io.Writer) (int64, error) {
-	return streamed("petal.Sketch.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
-		C.petal_go_sketch_serialize_to(s.raw(), context, failure)
-	})
-}
-
-// Describe describes the sketch by its header, in constant time.
-func (s *Sketch) Describe() (Description, error) {
-	const op = "petal.Sketch.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_sketch_describe(s.raw(), raw, failure)
 	})
 }

@@ -28,7 +28,7 @@ import (
 // Returns [ErrUnsupported] if the kind cannot count. Changes the filter.
 func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	var was C.bool
-	status := C.petal_go_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
+	status := C.petal_go_filter_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.InsertTimes", status, f, insertTimesNone, StringKeys(nil))
 }
@@ -36,7 +36,7 @@ func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 // InsertTimesString is [Filter.InsertTimes] for the bytes of a string.
 func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err error) {
 	var was C.bool
-	status := C.petal_go_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
+	status := C.petal_go_filter_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.InsertTimesString", status, f, insertTimesNone, StringKeys(nil))
 }
@@ -72,7 +72,7 @@ func (f *Filter) InsertTimesBatch(keys Keys, times []uint64, answers *Answers) e
 // count. Changes the filter.
 func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
-	status := C.petal_go_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
+	status := C.petal_go_filter_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
 	return uint64(often), explained("petal.Filter.RemoveTimes", status, f, removeTimesNone, StringKeys(nil))
 }
@@ -80,7 +80,7 @@ func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err erro
 // RemoveTimesString is [Filter.RemoveTimes] for the bytes of a string.
 func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
-	status := C.petal_go_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
+	status := C.petal_go_filter_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
 	return uint64(often), explained("petal.Filter.RemoveTimesString", status, f, removeTimesNone, StringKeys(nil))
 }

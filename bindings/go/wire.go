@@ -54,7 +54,7 @@ func (f *Filter) Pack(w io.Writer) (int64, error) {
 func Unpack(packed []byte, mostBytes uint64, options *OpenOptions) (*Filter, error) {
 	raw := options.raw()
 	return filterOf(made("petal.Unpack", freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {
-		C.petal_go_unpack(nonNil(packed), C.size_t(len(packed)), C.uint64_t(mostBytes), &raw, handle, failure)
+		C.petal_go_filter_unpack(nonNil(packed), C.size_t(len(packed)), C.uint64_t(mostBytes), &raw, handle, failure)
 	}))
 }
 
@@ -98,7 +98,7 @@ func (f *Filter) Delta(newer *Filter, w io.Writer) (int64, error) {
 // nothing. Changes the filter.
 func (f *Filter) Patch(delta []byte, mostBytes uint64) error {
 	return called("petal.Filter.Patch", func(failure *C.petal_error) {
-		C.petal_go_patch(f.toChange(), nonNil(delta), C.size_t(len(delta)), C.uint64_t(mostBytes), failure)
+		C.petal_go_filter_patch(f.toChange(), nonNil(delta), C.size_t(len(delta)), C.uint64_t(mostBytes), failure)
 	})
 }
 

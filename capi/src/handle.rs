@@ -47,14 +47,20 @@ impl<T> Handle<T> {
     }
 }
 
-/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that nothing
-/// that was made, or taken from a builder, is lost for want of it.
+/// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that
+/// nothing that was made, or taken from a builder, is lost for the lack of it. `placed` is called when the handle is in
+/// that memory.
 ///
 /// # Safety
 /// `out` is writable.
-pub(crate) unsafe fn give<H>(out: *mut *mut H, make: impl FnOnce() -> Result<H>) -> Result<()> {
+pub(crate) unsafe fn give<H>(
+    out: *mut *mut H,
+    make: impl FnOnce() -> Result<H>,
+    placed: impl FnOnce(&mut H),
+) -> Result<()> {
     let place = try_box(MaybeUninit::<H>::uninit())?;
-    let handle = Box::write(place, make()?);
+    let mut handle = Box::write(place, make()?);
+    placed(&mut handle);
     // SAFETY: `out` is writable, as the safety section asks.
     unsafe { out.write(Box::into_raw(handle)) };
     Ok(())

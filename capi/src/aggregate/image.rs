@@ -1,18 +1,19 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! AGGREGATES: IMAGES AND FILES
 //!
 //! The image of an aggregate has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
 
-use super::{give, petal_aggregate};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_aggregate;
+use crate::boundary::{self, boundary};
 use crate::describe::{description_of, petal_description};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_open(
     path: *const c_char,
@@ -20,10 +21,8 @@ pub unsafe extern "C" fn petal_aggregate_open(
     aggregate: *mut *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, aggregate], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `aggregate` is writable.
-        unsafe { give(aggregate, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give aggregate], {
+        aggregate.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -37,11 +36,9 @@ pub unsafe extern "C" fn petal_aggregate_open_descriptor(
     aggregate: *mut *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
+    boundary!(error, [given options, give aggregate], {
         let descriptor = boundary::descriptor(descriptor)?;
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `aggregate` is
-        // writable.
-        unsafe { give(aggregate, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        aggregate.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -55,14 +52,10 @@ pub unsafe extern "C" fn petal_aggregate_open_in_buffer(
     aggregate: *mut *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, aggregate], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `aggregate` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(aggregate, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give aggregate], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        aggregate.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -76,14 +69,19 @@ pub unsafe extern "C" fn petal_aggregate_load(
     aggregate: *mut *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, aggregate], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `aggregate` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(aggregate, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give aggregate], {
+        aggregate.made(|| petal_core::load_as(image, &options))
     })
+}
+
+/// Copies an aggregate into new memory, wherever the aggregate lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_aggregate_copy(
+    aggregate: *const petal_aggregate,
+    copy: *mut *mut petal_aggregate,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [read aggregate, give copy], copy.made(|| aggregate.copy()))
 }
 
 /// The size of the image in bytes.
@@ -93,10 +91,8 @@ pub unsafe extern "C" fn petal_aggregate_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, size], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_aggregate::get(aggregate)?.serialized_size()) };
+    boundary!(error, [read aggregate, out size], {
+        size.set(aggregate.serialized_size());
         Ok(())
     })
 }
@@ -110,15 +106,13 @@ pub unsafe extern "C" fn petal_aggregate_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, buffer], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, `buffer` has
-        // `length` writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_aggregate::get(aggregate)?, buffer, length, written) }
+    boundary!(error, [read aggregate, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(aggregate, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_serialize_to(
     aggregate: *const petal_aggregate,
@@ -126,10 +120,7 @@ pub unsafe extern "C" fn petal_aggregate_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
-        unsafe { serialize_to(petal_aggregate::get(aggregate)?, write, context) }
-    })
+    boundary!(error, [read aggregate, callback(write, context)], aggregate.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -139,41 +130,29 @@ pub unsafe extern "C" fn petal_aggregate_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, path], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_aggregate::get(aggregate)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read aggregate, path path], aggregate.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if the kind cannot have such a payload.
+/// their checksums, or if no aggregate can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_verify(
     aggregate: *const petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
-        unsafe { petal_aggregate::get(aggregate)? }.verify()
-    })
+    boundary!(error, [read aggregate], aggregate.verify())
 }
 
-/// Describes an aggregate. `hashes` is the number of counters of an entry, `bits` the number of bits of all memories,
-/// and `offered` the number of participants that are aggregated. Constant time: reads no payload.
+/// Describes an aggregate by its header, in constant time. `hashes` is the number of counters of an entry, `bits` the
+/// number of bits of all memories, and `offered` the number of participants that are aggregated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_describe(
     aggregate: *const petal_aggregate,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, description], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `description`
-        // is a struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_aggregate::get(aggregate)?));
-        }
+    boundary!(error, [read aggregate, fill description], {
+        description.set(description_of(aggregate));
         Ok(())
     })
 }
@@ -184,10 +163,7 @@ pub unsafe extern "C" fn petal_aggregate_sync(
     aggregate: *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody else uses.
-        unsafe { (*aggregate).0.change(|aggregate| aggregate.sync())? }
-    })
+    boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.sync()))
 }
 
 /// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
@@ -196,8 +172,5 @@ pub unsafe extern "C" fn petal_aggregate_vouch(
     aggregate: *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody else uses.
-        unsafe { (*aggregate).0.change(|aggregate| aggregate.vouch())? }
-    })
+    boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.vouch()))
 }

@@ -1,18 +1,19 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! DIGESTS: IMAGES AND FILES
 //!
 //! The image of a digest has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
 
-use super::{give, petal_digest};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_digest;
+use crate::boundary::{self, boundary};
 use crate::describe::{description_of, petal_description};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_open(
     path: *const c_char,
@@ -20,10 +21,8 @@ pub unsafe extern "C" fn petal_digest_open(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, digest], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `digest` is writable.
-        unsafe { give(digest, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give digest], {
+        digest.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -37,11 +36,9 @@ pub unsafe extern "C" fn petal_digest_open_descriptor(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
+    boundary!(error, [given options, give digest], {
         let descriptor = boundary::descriptor(descriptor)?;
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `digest` is
-        // writable.
-        unsafe { give(digest, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        digest.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -55,14 +52,10 @@ pub unsafe extern "C" fn petal_digest_open_in_buffer(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, digest], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `digest` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(digest, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give digest], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        digest.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -76,14 +69,19 @@ pub unsafe extern "C" fn petal_digest_load(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, digest], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `digest` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(digest, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give digest], {
+        digest.made(|| petal_core::load_as(image, &options))
     })
+}
+
+/// Copies a digest into new memory, wherever the digest lives. The copy has no open payload.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_digest_copy(
+    digest: *const petal_digest,
+    copy: *mut *mut petal_digest,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [read digest, give copy], copy.made(|| digest.copy()))
 }
 
 /// The size of the image in bytes.
@@ -93,10 +91,8 @@ pub unsafe extern "C" fn petal_digest_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, size], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_digest::get(digest)?.serialized_size()) };
+    boundary!(error, [read digest, out size], {
+        size.set(digest.serialized_size());
         Ok(())
     })
 }
@@ -110,15 +106,13 @@ pub unsafe extern "C" fn petal_digest_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, buffer], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_digest::get(digest)?, buffer, length, written) }
+    boundary!(error, [read digest, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(digest, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_serialize_to(
     digest: *const petal_digest,
@@ -126,10 +120,7 @@ pub unsafe extern "C" fn petal_digest_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
-        unsafe { serialize_to(petal_digest::get(digest)?, write, context) }
-    })
+    boundary!(error, [read digest, callback(write, context)], digest.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -139,38 +130,26 @@ pub unsafe extern "C" fn petal_digest_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, path], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_digest::get(digest)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read digest, path path], digest.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if no digest can have such bytes.
+/// their checksums, or if no digest can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_verify(digest: *const petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
-        unsafe { petal_digest::get(digest)? }.verify()
-    })
+    boundary!(error, [read digest], digest.verify())
 }
 
-/// Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
-/// `offered` and `capacity` count bytes of data. Constant time: reads only the header.
+/// Describes a digest by its header, in constant time. `hashes` is the number of bits of an entry, `bits` the number of
+/// bits of the filter, and `offered` and `capacity` count bytes of data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_describe(
     digest: *const petal_digest,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, description], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_digest::get(digest)?));
-        }
+    boundary!(error, [read digest, fill description], {
+        description.set(description_of(digest));
         Ok(())
     })
 }
@@ -178,17 +157,11 @@ pub unsafe extern "C" fn petal_digest_describe(
 /// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_sync(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.sync())? }
-    })
+    boundary!(error, [change digest], digest.by(|digest| digest.sync()))
 }
 
 /// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_vouch(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.vouch())? }
-    })
+    boundary!(error, [change digest], digest.by(|digest| digest.vouch()))
 }

@@ -1,18 +1,19 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! INDEXES: IMAGES AND FILES
 //!
 //! The image of an index has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
 
-use super::{give, petal_index};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_index;
+use crate::boundary::{self, boundary};
 use crate::describe::{description_of, petal_description};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_open(
     path: *const c_char,
@@ -20,10 +21,8 @@ pub unsafe extern "C" fn petal_index_open(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, index], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `index` is writable.
-        unsafe { give(index, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give index], {
+        index.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -37,11 +36,9 @@ pub unsafe extern "C" fn petal_index_open_descriptor(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
+    boundary!(error, [given options, give index], {
         let descriptor = boundary::descriptor(descriptor)?;
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `index` is
-        // writable.
-        unsafe { give(index, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        index.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -55,14 +52,10 @@ pub unsafe extern "C" fn petal_index_open_in_buffer(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, index], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `index` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(index, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give index], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        index.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -76,14 +69,19 @@ pub unsafe extern "C" fn petal_index_load(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, index], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `index` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(index, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give index], {
+        index.made(|| petal_core::load_as(image, &options))
     })
+}
+
+/// Copies an index into new memory, wherever the index lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_index_copy(
+    index: *const petal_index,
+    copy: *mut *mut petal_index,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [read index, give copy], copy.made(|| index.copy()))
 }
 
 /// The size of the image in bytes.
@@ -93,10 +91,8 @@ pub unsafe extern "C" fn petal_index_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, size], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_index::get(index)?.serialized_size()) };
+    boundary!(error, [read index, out size], {
+        size.set(index.serialized_size());
         Ok(())
     })
 }
@@ -110,15 +106,13 @@ pub unsafe extern "C" fn petal_index_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, buffer], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_index::get(index)?, buffer, length, written) }
+    boundary!(error, [read index, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(index, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_serialize_to(
     index: *const petal_index,
@@ -126,10 +120,7 @@ pub unsafe extern "C" fn petal_index_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        unsafe { serialize_to(petal_index::get(index)?, write, context) }
-    })
+    boundary!(error, [read index, callback(write, context)], index.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -139,38 +130,26 @@ pub unsafe extern "C" fn petal_index_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, path], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_index::get(index)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read index, path path], index.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if no index can have such bytes.
+/// their checksums, or if no index can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_verify(index: *const petal_index, error: *mut petal_error) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        unsafe { petal_index::get(index)? }.verify()
-    })
+    boundary!(error, [read index], index.verify())
 }
 
-/// Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and
-/// `offered` counts the rows that were not removed. Constant time: reads only the header.
+/// Describes an index by its header, in constant time. `bits` is the number of bits that there is room for in rows.
+/// `capacity` counts rows, and `offered` counts the rows that were not removed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_describe(
     index: *const petal_index,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, description], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_index::get(index)?));
-        }
+    boundary!(error, [read index, fill description], {
+        description.set(description_of(index));
         Ok(())
     })
 }
@@ -178,17 +157,11 @@ pub unsafe extern "C" fn petal_index_describe(
 /// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_sync(index: *mut petal_index, error: *mut petal_error) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses.
-        unsafe { (*index).0.change(|index| index.sync())? }
-    })
+    boundary!(error, [change index], index.by(|index| index.sync()))
 }
 
 /// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_vouch(index: *mut petal_index, error: *mut petal_error) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses.
-        unsafe { (*index).0.change(|index| index.vouch())? }
-    })
+    boundary!(error, [change index], index.by(|index| index.vouch()))
 }

@@ -1,3 +1,5 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! MAPS: IMAGES AND FILES
 //!
 //! The image of a map has the same parts as that of a filter. A map opens for reading (`PETAL_OPEN_READ`) or as a copy
@@ -6,17 +8,16 @@
 //! filter does not open as a map, nor the other way round: the message of `PETAL_ERR_UNSUPPORTED` says what the image
 //! is.
 
-use super::{give, petal_map};
-use crate::boundary::{self, boundary, read_path};
-use crate::describe::{description_of, petal_description, petal_statistics};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use super::petal_map;
+use crate::boundary::{self, boundary};
+use crate::describe::{description_of, petal_description};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_open(
     path: *const c_char,
@@ -24,10 +25,8 @@ pub unsafe extern "C" fn petal_map_open(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, map], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `map` is writable.
-        unsafe { give(map, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give map], {
+        map.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -41,14 +40,9 @@ pub unsafe extern "C" fn petal_map_open_descriptor(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `map` is
-        // writable.
-        unsafe {
-            give(map, || {
-                petal_core::open_descriptor_as(boundary::descriptor(descriptor)?, offset, &read_options(options)?)
-            })
-        }
+    boundary!(error, [given options, give map], {
+        let descriptor = boundary::descriptor(descriptor)?;
+        map.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -62,14 +56,10 @@ pub unsafe extern "C" fn petal_map_open_in_buffer(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, map], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `map` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(map, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give map], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        map.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -83,27 +73,19 @@ pub unsafe extern "C" fn petal_map_load(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, map], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `map` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(map, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give map], {
+        map.made(|| petal_core::load_as(image, &options))
     })
 }
 
-/// Copies a map, wherever it lives, into new memory.
+/// Copies a map into new memory, wherever the map lives.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_copy(
     map: *const petal_map,
     copy: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, copy], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `copy` is writable.
-        unsafe { give(copy, || petal_map::get(map)?.copy()) }
-    })
+    boundary!(error, [read map, give copy], copy.made(|| map.copy()))
 }
 
 /// The size of the image in bytes.
@@ -113,9 +95,8 @@ pub unsafe extern "C" fn petal_map_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, size], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `size` is writable.
-        unsafe { size.write(petal_map::get(map)?.serialized_size()) };
+    boundary!(error, [read map, out size], {
+        size.set(map.serialized_size());
         Ok(())
     })
 }
@@ -129,15 +110,13 @@ pub unsafe extern "C" fn petal_map_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, buffer], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_map::get(map)?, buffer, length, written) }
+    boundary!(error, [read map, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(map, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_serialize_to(
     map: *const petal_map,
@@ -145,10 +124,7 @@ pub unsafe extern "C" fn petal_map_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
-        unsafe { serialize_to(petal_map::get(map)?, write, context) }
-    })
+    boundary!(error, [read map, callback(write, context)], map.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -158,68 +134,38 @@ pub unsafe extern "C" fn petal_map_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, path], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `path` is a string.
-        unsafe { petal_map::get(map)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read map, path path], map.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if the kind cannot have such a payload.
+/// their checksums, or if no map can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_verify(map: *const petal_map, error: *mut petal_error) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
-        unsafe { petal_map::get(map)? }.verify()
-    })
+    boundary!(error, [read map], map.verify())
 }
 
-/// Describes a map. `hashes` is the number of cells of a key, and `bits` is the number of bits of all cells. Constant
-/// time: reads no payload.
+/// Describes a map by its header, in constant time. `hashes` is the number of cells of a key, and `bits` is the number
+/// of bits of all cells.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_describe(
     map: *const petal_map,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, description], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_map::get(map)?));
-        }
+    boundary!(error, [read map, fill description], {
+        description.set(description_of(map));
         Ok(())
     })
 }
 
-/// Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
-/// keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
-/// an estimate from the fill, and NaN if the map is too full to tell.
+/// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_statistics(
-    map: *const petal_map,
-    statistics: *mut petal_statistics,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [map, statistics], {
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `map` is a handle that
-        // nobody changes.
-        let map = unsafe {
-            boundary::check_out(statistics)?;
-            petal_map::get(map)?
-        };
-        let measure = map.measure();
-        let value = petal_statistics {
-            struct_size: 0,
-            fill: measure.fill,
-            false_positive_rate: measure.false_positive_rate,
-            false_positive_rate_floor: 0.0,
-            count_estimate: map.keys_of(&measure).unwrap_or(f64::NAN),
-            saturated: 0,
-        };
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
-        unsafe { boundary::write(statistics, value) };
-        Ok(())
-    })
+pub unsafe extern "C" fn petal_map_sync(map: *mut petal_map, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change map], map.by(|map| map.sync()))
+}
+
+/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_map_vouch(map: *mut petal_map, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change map], map.by(|map| map.vouch()))
 }

@@ -1,19 +1,20 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! ROUTERS: IMAGES AND FILES
 //!
 //! The image of a router has the same parts as that of a filter: its keys, its edges, and what came in and went out
 //! over them. It opens in each mode but `PETAL_OPEN_SHARE`.
 
-use super::{give, petal_router};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_router;
+use crate::boundary::{self, boundary};
 use crate::describe::{description_of, petal_description};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_open(
     path: *const c_char,
@@ -21,10 +22,8 @@ pub unsafe extern "C" fn petal_router_open(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, router], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `router` is writable.
-        unsafe { give(router, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give router], {
+        router.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -38,11 +37,9 @@ pub unsafe extern "C" fn petal_router_open_descriptor(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
+    boundary!(error, [given options, give router], {
         let descriptor = boundary::descriptor(descriptor)?;
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `router` is
-        // writable.
-        unsafe { give(router, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        router.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -56,14 +53,10 @@ pub unsafe extern "C" fn petal_router_open_in_buffer(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, router], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `router` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(router, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give router], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        router.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -77,14 +70,19 @@ pub unsafe extern "C" fn petal_router_load(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, router], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `router` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(router, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give router], {
+        router.made(|| petal_core::load_as(image, &options))
     })
+}
+
+/// Copies a router into new memory, wherever the router lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_router_copy(
+    router: *const petal_router,
+    copy: *mut *mut petal_router,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [read router, give copy], copy.made(|| router.copy()))
 }
 
 /// The size of the image in bytes.
@@ -94,10 +92,8 @@ pub unsafe extern "C" fn petal_router_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, size], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_router::get(router)?.serialized_size()) };
+    boundary!(error, [read router, out size], {
+        size.set(router.serialized_size());
         Ok(())
     })
 }
@@ -111,15 +107,13 @@ pub unsafe extern "C" fn petal_router_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, buffer], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_router::get(router)?, buffer, length, written) }
+    boundary!(error, [read router, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(router, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_serialize_to(
     router: *const petal_router,
@@ -127,10 +121,7 @@ pub unsafe extern "C" fn petal_router_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes.
-        unsafe { serialize_to(petal_router::get(router)?, write, context) }
-    })
+    boundary!(error, [read router, callback(write, context)], router.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -140,38 +131,26 @@ pub unsafe extern "C" fn petal_router_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, path], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_router::get(router)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read router, path path], router.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if the kind cannot have such a payload.
+/// their checksums, or if no router can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_verify(router: *const petal_router, error: *mut petal_error) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes.
-        unsafe { petal_router::get(router)? }.verify()
-    })
+    boundary!(error, [read router], router.verify())
 }
 
-/// Describes a router. `hashes` is the number of bits that a key sets, `bits` the number of bits of a level, and
-/// `offered` the number of insertions less that of removals. Constant time: reads no payload.
+/// Describes a router by its header, in constant time. `hashes` is the number of bits that a key sets, `bits` the
+/// number of bits of a level, and `offered` the number of insertions less that of removals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_describe(
     router: *const petal_router,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, description], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_router::get(router)?));
-        }
+    boundary!(error, [read router, fill description], {
+        description.set(description_of(router));
         Ok(())
     })
 }
@@ -179,17 +158,11 @@ pub unsafe extern "C" fn petal_router_describe(
 /// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_sync(router: *mut petal_router, error: *mut petal_error) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.sync())? }
-    })
+    boundary!(error, [change router], router.by(|router| router.sync()))
 }
 
 /// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_vouch(router: *mut petal_router, error: *mut petal_error) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.vouch())? }
-    })
+    boundary!(error, [change router], router.by(|router| router.vouch()))
 }

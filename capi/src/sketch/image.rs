@@ -1,19 +1,19 @@
+// Written by `make layers` from tools/layers/image.rs.txt: change that, not this.
+
 //! SKETCHES: IMAGES AND FILES
 //!
 //! The image of a sketch has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
 
-use super::{give, petal_sketch};
-use crate::boundary::{self, boundary, read_path};
+use super::petal_sketch;
+use crate::boundary::{self, boundary};
 use crate::describe::{description_of, petal_description};
-use crate::facets::combine::PETAL_COMPATIBILITY_ID_SIZE;
-use crate::filter::files::{petal_open_options, read_options};
-use crate::image::{petal_write_callback, serialize, serialize_to};
+use crate::filter::files::petal_open_options;
+use crate::image::{base_of, petal_write_callback, serialize};
 use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
-use std::ptr::NonNull;
 
-/// Opens a file that is an image. `options` is nullable.
+/// Opens a file that is an image. {open} `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_open(
     path: *const c_char,
@@ -21,10 +21,8 @@ pub unsafe extern "C" fn petal_sketch_open(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [path, sketch], {
-        // SAFETY: checked for NULL; by the conventions `path` is a string, `options` is NULL or a struct of its size,
-        // and `sketch` is writable.
-        unsafe { give(sketch, || petal_core::open_as(read_path(path)?, &read_options(options)?)) }
+    boundary!(error, [path path, given options, give sketch], {
+        sketch.made(|| petal_core::open_as(path, &options))
     })
 }
 
@@ -38,11 +36,9 @@ pub unsafe extern "C" fn petal_sketch_open_descriptor(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch], {
+    boundary!(error, [given options, give sketch], {
         let descriptor = boundary::descriptor(descriptor)?;
-        // SAFETY: checked for NULL; by the conventions `options` is NULL or a struct of its size, and `sketch` is
-        // writable.
-        unsafe { give(sketch, || petal_core::open_descriptor_as(descriptor, offset, &read_options(options)?)) }
+        sketch.made(|| petal_core::open_descriptor_as(descriptor, offset, &options))
     })
 }
 
@@ -56,14 +52,10 @@ pub unsafe extern "C" fn petal_sketch_open_in_buffer(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [buffer, sketch], {
-        let base = NonNull::new(buffer.cast::<u8>()).ok_or_else(|| boundary::null("buffer"))?;
-        // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, `options` is NULL or a
-        // struct of its size, and `sketch` is writable.
-        unsafe {
-            boundary::bytes(buffer.cast(), length, "buffer")?;
-            give(sketch, || petal_core::open_buffer_as(base, length, &read_options(options)?))
-        }
+    boundary!(error, [buffer, given options, give sketch], {
+        let base = base_of(buffer, length)?;
+        // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
+        sketch.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
     })
 }
 
@@ -77,14 +69,19 @@ pub unsafe extern "C" fn petal_sketch_load(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [image, sketch], {
-        // SAFETY: checked for NULL; by the conventions `image` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `sketch` is writable.
-        unsafe {
-            let image = boundary::bytes(image.cast(), length, "image")?;
-            give(sketch, || petal_core::load_as(image, &read_options(options)?))
-        }
+    boundary!(error, [image, bytes(image, length), given options, give sketch], {
+        sketch.made(|| petal_core::load_as(image, &options))
     })
+}
+
+/// Copies a sketch into new memory, wherever the sketch lives.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_sketch_copy(
+    sketch: *const petal_sketch,
+    copy: *mut *mut petal_sketch,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [read sketch, give copy], copy.made(|| sketch.copy()))
 }
 
 /// The size of the image in bytes.
@@ -94,10 +91,8 @@ pub unsafe extern "C" fn petal_sketch_serialized_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, size], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_sketch::get(sketch)?.serialized_size()) };
+    boundary!(error, [read sketch, out size], {
+        size.set(sketch.serialized_size());
         Ok(())
     })
 }
@@ -111,15 +106,13 @@ pub unsafe extern "C" fn petal_sketch_serialize(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, buffer], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe { serialize(petal_sketch::get(sketch)?, buffer, length, written) }
+    boundary!(error, [read sketch, buffer, room_bytes(buffer, length), maybe written], {
+        serialize(sketch, buffer, written)
     })
 }
 
-/// Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
-/// `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+/// Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+/// `PETAL_ERR_CALLBACK` if `write` returns false.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_serialize_to(
     sketch: *const petal_sketch,
@@ -127,10 +120,7 @@ pub unsafe extern "C" fn petal_sketch_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        unsafe { serialize_to(petal_sketch::get(sketch)?, write, context) }
-    })
+    boundary!(error, [read sketch, callback(write, context)], sketch.serialize(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.
@@ -140,56 +130,26 @@ pub unsafe extern "C" fn petal_sketch_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, path], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `path` is a
-        // string.
-        unsafe { petal_sketch::get(sketch)?.save(read_path(path)?) }
-    })
+    boundary!(error, [read sketch, path path], sketch.save(path))
 }
 
 /// Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
-/// their checksums, or if the kind cannot have such a payload.
+/// their checksums, or if no sketch can have such a payload.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_verify(sketch: *const petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        unsafe { petal_sketch::get(sketch)? }.verify()
-    })
+    boundary!(error, [read sketch], sketch.verify())
 }
 
-/// Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells,
-/// and `offered` the number of insertions less that of removals. Constant time: reads no payload.
+/// Describes a sketch by its header, in constant time. `hashes` is the number of cells of a number, `bits` the number
+/// of bits of all cells, and `offered` the number of insertions less that of removals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_describe(
     sketch: *const petal_sketch,
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, description], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_sketch::get(sketch)?));
-        }
-        Ok(())
-    })
-}
-
-/// Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
-/// other.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_sketch_compatibility_id(
-    sketch: *const petal_sketch,
-    id: *mut u8,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [sketch, id], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] = unsafe { petal_sketch::get(sketch)? }.base().compatibility_id();
-        // SAFETY: checked for NULL; `id` has room for `PETAL_COMPATIBILITY_ID_SIZE` bytes, as the function's comment
-        // asks.
-        unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
+    boundary!(error, [read sketch, fill description], {
+        description.set(description_of(sketch));
         Ok(())
     })
 }
@@ -197,17 +157,11 @@ pub unsafe extern "C" fn petal_sketch_compatibility_id(
 /// Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_sync(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(|sketch| sketch.sync())? }
-    })
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.sync()))
 }
 
 /// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_vouch(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(|sketch| sketch.vouch())? }
-    })
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.vouch()))
 }
