@@ -8,9 +8,10 @@
 use crate::boundary::{self, SizedStruct};
 use crate::handle;
 use crate::image::petal_write_callback;
-use petal_core::{Error, Result, Status};
+use petal_core::{Error, Image, Result, Status};
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 /// Turns the pointer arguments of a function into what its body uses, under the same names. A pointer without a word
 /// before it is only checked not to be NULL.
@@ -19,8 +20,11 @@ use std::marker::PhantomData;
 /// |---|---|
 /// | `read handle` | `&Value` |
 /// | `change handle` | [`Changing`] |
+/// | `pair(handle, other)` | [`Pair`], a handle that is to be changed by another one, or by itself |
 /// | `give handle` | [`Give`], for a handle that the function makes |
 /// | `out value`, `maybe value` | [`Out`]; with `maybe` NULL is allowed, and takes nothing |
+/// | `update value` | `&mut T`, to be read and written |
+/// | `optional value` | `Option<T>`, a copy; NULL is `None` |
 /// | `given options` | what the struct says, see [`Given`] |
 /// | `fill statistics` | [`Fill`], for a struct of its size |
 /// | `bytes(key, length)` | `&[u8]` |
@@ -30,6 +34,12 @@ use std::marker::PhantomData;
 /// | `callback(write, context)` | [`Callback`], a function of the caller that takes bytes |
 /// | `path file` | `&Path` |
 /// | `name text` | `&str` |
+/// | `handles(array, count)` | `&[&H]`, handles that may be poisoned |
+/// | `pointers(array, count)` | `&[NonNull<T>]` |
+/// | `keys(keys)` | `&Keys` |
+/// | `answers(answers, count)` | [`Answering`](crate::filter::keys::Answering), the answers of a lookup |
+/// | `keys(keys, answers)` | both, with room for an answer a key |
+/// | `maybe` before `name` and what has a count | an `Option` of what the word gives; NULL is `None` |
 macro_rules! arguments {
     () => {};
     (read $pointer:ident $(, $($rest:tt)*)?) => {
@@ -40,6 +50,13 @@ macro_rules! arguments {
     (change $pointer:ident $(, $($rest:tt)*)?) => {
         // SAFETY: by the conventions it is NULL or a handle that lives and that nobody else uses during the call.
         let $pointer = unsafe { crate::arguments::Changing::new($pointer, stringify!($pointer)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (pair($pointer:ident, $other:ident) $(, $($rest:tt)*)?) => {
+        let names = [stringify!($pointer), stringify!($other)];
+        // SAFETY: by the conventions each is NULL or a handle that lives; during the call nobody else uses the first,
+        // and nobody changes the other.
+        let $pointer = unsafe { crate::arguments::Pair::new($pointer, $other, names) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (give $pointer:ident $(, $($rest:tt)*)?) => {
@@ -55,6 +72,17 @@ macro_rules! arguments {
     (maybe $pointer:ident $(, $($rest:tt)*)?) => {
         // SAFETY: by the conventions it is NULL or writable.
         let $pointer = unsafe { crate::arguments::Out::maybe($pointer) };
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (update $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or readable and writable, and nobody else uses it during the call.
+        let $pointer =
+            unsafe { $pointer.as_mut() }.ok_or_else(|| crate::boundary::null(stringify!($pointer)))?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (optional $pointer:ident $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or readable.
+        let $pointer = unsafe { $pointer.as_ref() }.copied();
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (given $pointer:ident $(, $($rest:tt)*)?) => {
@@ -88,7 +116,7 @@ macro_rules! arguments {
     };
     (callback($function:ident, $context:ident) $(, $($rest:tt)*)?) => {
         // SAFETY: by the conventions it is NULL or a function that may be called with this context during the call.
-        let $function = unsafe { crate::arguments::Callback::new($function, $context, stringify!($function)) }?;
+        let mut $function = unsafe { crate::arguments::Callback::new($function, $context, stringify!($function)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (path $pointer:ident $(, $($rest:tt)*)?) => {
@@ -101,6 +129,50 @@ macro_rules! arguments {
         crate::arguments::arguments!($pointer);
         // SAFETY: it is not NULL, and by the conventions it ends with a NUL.
         let $pointer = unsafe { crate::boundary::name($pointer) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (maybe name $pointer:ident $(, $($rest:tt)*)?) => {
+        let $pointer = if $pointer.is_null() {
+            None
+        } else {
+            crate::arguments::arguments!(name $pointer);
+            Some($pointer)
+        };
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (maybe $word:ident($pointer:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        let $pointer = if $pointer.is_null() {
+            None
+        } else {
+            crate::arguments::arguments!($word($pointer, $count));
+            Some($pointer)
+        };
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (handles($array:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions so many pointers are readable there, each NULL or a handle that lives and that
+        // nobody changes during the call.
+        let $array = unsafe { crate::arguments::handles($array, $count, stringify!($array)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (pointers($array:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions so many pointers are readable there during the call.
+        let $array = unsafe { crate::arguments::pointers($array, $count, stringify!($array)) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (keys($keys:ident) $(, $($rest:tt)*)?) => {
+        crate::arguments::arguments!($keys);
+        // SAFETY: it is not NULL, and by the conventions a struct with arrays as long as it says.
+        let $keys = &unsafe { crate::filter::keys::petal_keys::get($keys) }?;
+        $(crate::arguments::arguments!($($rest)*);)?
+    };
+    (keys($keys:ident, $answers:ident) $(, $($rest:tt)*)?) => {
+        crate::arguments::arguments!($keys, $answers, keys($keys), answers($answers, $keys.len()) $(, $($rest)*)?);
+    };
+    (answers($answers:ident, $count:expr) $(, $($rest:tt)*)?) => {
+        // SAFETY: by the conventions it is NULL or a struct with room for so many answers, which nobody else uses
+        // during the call.
+        let $answers = unsafe { crate::filter::keys::Answering::new($answers, $count) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     ($pointer:ident $(, $($rest:tt)*)?) => {
@@ -132,15 +204,38 @@ pub(crate) trait Owner: Sized {
 
 /// # Safety
 /// `pointer` is NULL or a handle that lives and that nobody changes during the call.
-pub(crate) unsafe fn read<'a, H: Owner>(pointer: *const H, name: &str) -> Result<&'a H::Value> {
+pub(crate) unsafe fn read<'a, H: Owner + 'a>(pointer: *const H, name: &str) -> Result<&'a H::Value> {
     // SAFETY: NULL or a handle that nobody changes, as the safety section asks.
     unsafe { pointer.as_ref() }.ok_or_else(|| boundary::null(name))?.value()
+}
+
+/// Pointers none of which is NULL.
+///
+/// # Safety
+/// `count` pointers are readable during the call.
+pub(crate) unsafe fn pointers<'a, T>(array: *const *const T, count: usize, name: &str) -> Result<&'a [NonNull<T>]> {
+    // SAFETY: as many pointers are readable, as the safety section asks.
+    let pointers = unsafe { boundary::elements(array, count, name) }?;
+    if let Some(i) = pointers.iter().position(|pointer| pointer.is_null()) {
+        return Err(boundary::error(Status::NullPointer, format_args!("{name}[{i}] is NULL")));
+    }
+    // SAFETY: a `NonNull` is a pointer that is not NULL.
+    Ok(unsafe { std::slice::from_raw_parts(pointers.as_ptr().cast(), count) })
+}
+
+/// # Safety
+/// `count` pointers are readable, each NULL or a handle that lives and that nobody changes during the call.
+pub(crate) unsafe fn handles<'a, H>(array: *const *const H, count: usize, name: &str) -> Result<&'a [&'a H]> {
+    // SAFETY: as many pointers are readable, as the safety section asks.
+    let handles = unsafe { pointers(array, count, name) }?;
+    // SAFETY: a reference is a pointer that is not NULL, to a handle that nobody changes, as the safety section asks.
+    Ok(unsafe { std::slice::from_raw_parts(handles.as_ptr().cast(), count) })
 }
 
 /// A handle that is to be changed.
 pub(crate) struct Changing<'a, H>(&'a mut H);
 
-impl<H: Owner> Changing<'_, H> {
+impl<'a, H: Owner + 'a> Changing<'a, H> {
     /// # Safety
     /// `pointer` is NULL or a handle that lives and that nobody else uses during the call.
     pub(crate) unsafe fn new(pointer: *mut H, name: &str) -> Result<Self> {
@@ -156,6 +251,55 @@ impl<H: Owner> Changing<'_, H> {
     /// Changes the value by a function that can fail.
     pub(crate) fn by<R>(self, change: impl FnOnce(&mut H::Value) -> Result<R>) -> Result<R> {
         self.0.change(change)?
+    }
+
+    /// Makes bytes, which the handle keeps until its next call, and tells where they are.
+    pub(crate) fn lend(
+        self,
+        bytes: Out<*const c_void>,
+        length: Out<usize>,
+        make: impl FnOnce(&mut H::Value) -> Result<&[u8]>,
+    ) -> Result<()> {
+        let (start, count) = self.by(|value| make(value).map(|made| (made.as_ptr(), made.len())))?;
+        bytes.set(start.cast());
+        length.set(count);
+        Ok(())
+    }
+}
+
+/// A handle that is to be changed by another one, or by itself.
+pub(crate) struct Pair<'a, H> {
+    changing: Changing<'a, H>,
+    /// `None` is the handle itself.
+    other: Option<&'a H>,
+}
+
+impl<H: Owner<Value: Image>> Pair<'_, H> {
+    /// # Safety
+    /// Each pointer is NULL or a handle that lives. During the call nobody else uses the first, and nobody changes the
+    /// other.
+    pub(crate) unsafe fn new(pointer: *mut H, other: *const H, names: [&str; 2]) -> Result<Self> {
+        // SAFETY: NULL or a handle that nobody else uses, as the safety section asks.
+        let changing = unsafe { Changing::new(pointer, names[0]) }?;
+        if other.is_null() {
+            return Err(boundary::null(names[1]));
+        }
+        // SAFETY: not NULL, and a handle that nobody changes, as the safety section asks: it is not the first.
+        let other = (!std::ptr::eq(pointer, other)).then(|| unsafe { &*other });
+        Ok(Pair { changing, other })
+    }
+
+    /// Changes the value by the other one, or by a copy of itself.
+    pub(crate) fn by(self, change: impl FnOnce(&mut H::Value, &H::Value) -> Result<()>) -> Result<()> {
+        let copy;
+        let other = match self.other {
+            Some(other) => other.value()?,
+            None => {
+                copy = self.changing.0.value()?.copy()?;
+                &copy
+            }
+        };
+        self.changing.by(|value| change(value, other))
     }
 }
 
@@ -206,6 +350,17 @@ impl<T> Out<'_, T> {
             unsafe { self.to.write(value) };
         }
     }
+
+    /// Writes the answer, if there is one.
+    pub(crate) fn answer(self, value: Result<T>) -> Result<()> {
+        value.map(|value| self.set(value))
+    }
+}
+
+/// Lists what there is: as much as there are places for, and how much it is.
+pub(crate) fn list<T>(all: impl ExactSizeIterator<Item = T>, places: &mut [T], count: Out<usize>) {
+    count.set(all.len());
+    places.iter_mut().zip(all).for_each(|(place, one)| *place = one);
 }
 
 /// A struct that the caller fills in, and what it says.
@@ -240,6 +395,12 @@ impl<T: SizedStruct> Fill<'_, T> {
         // SAFETY: not NULL, and a struct of its size, as the safety section asks.
         unsafe { boundary::check_out(to) }?;
         Ok(Fill { to, call: PhantomData })
+    }
+
+    /// What the caller has filled in.
+    pub(crate) fn get(&self) -> Result<T> {
+        // SAFETY: not NULL, and a struct of its size, as `new` was promised.
+        unsafe { boundary::read(self.to) }
     }
 
     /// Fills in the fields that the caller's version has.

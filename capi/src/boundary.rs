@@ -26,6 +26,27 @@ macro_rules! boundary {
 }
 pub(crate) use boundary;
 
+/// Runs the body of an exported function that returns an answer and no status: `otherwise` where it cannot say one.
+macro_rules! answer {
+    ($otherwise:expr, [$($arguments:tt)*], $body:expr) => {{
+        let mut answer = $otherwise;
+        let _ = crate::boundary::boundary!(crate::boundary::NO_ERROR, [$($arguments)*], {
+            answer = $body;
+            Ok(())
+        });
+        answer
+    }};
+}
+pub(crate) use answer;
+
+/// [`answer`], which is 0 where the function cannot say one.
+macro_rules! number {
+    ([$($arguments:tt)*], $body:expr) => {
+        crate::boundary::answer!(0, [$($arguments)*], $body)
+    };
+}
+pub(crate) use number;
+
 /// Stands for the error struct of a call that has none.
 pub(crate) const NO_ERROR: *mut petal_error = ptr::null_mut();
 

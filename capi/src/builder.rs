@@ -5,18 +5,21 @@
 //! keeps 8 bytes a key, and 16 for kinds that remove or count keys. It does not keep the order of the keys. So a filter
 //! that remembers the last keys gets arbitrary keys if more came than its capacity.
 
+use crate::arguments::Given;
 use crate::boundary::{self, NO_ERROR, boundary, read_path};
-use crate::filter::keys::{self, petal_answers, petal_keys};
-use crate::filter::{give, petal_filter};
-use crate::handle::{self, Handle};
+use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
+use crate::filter::petal_filter;
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::storage::try_box;
-use petal_core::{Answers, Builder, BuilderOptions, Keys, Result};
+use petal_core::storage::{try_box, try_path};
+use petal_core::{Builder, BuilderOptions, Result};
 use std::ffi::{c_char, c_void};
 
 /// Collects keys. Free it with `petal_builder_free()`.
 pub struct petal_builder(pub(crate) Handle<Builder>);
+
+owner!(imageless petal_builder, Builder);
 
 /// Reports the progress of a build. `petal_builder_finish()`, `petal_builder_save()` and the like call it with the work
 /// done and the total work. A unit of work is a key in one phase: sorting, merging what went to a file, making the
@@ -72,31 +75,32 @@ impl Context {
     }
 }
 
-/// # Safety
-/// `options` is NULL or a struct with its size set.
-pub(crate) unsafe fn read_options(options: *const petal_builder_options) -> Result<BuilderOptions> {
-    // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
-    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
-        return Ok(BuilderOptions::default());
-    };
-    // SAFETY: by the conventions `options` is NULL or a struct of its size.
-    let directory = (!options.temporary_directory.is_null())
-        .then(|| unsafe { read_path(options.temporary_directory) })
-        .transpose()?;
-    let context = Context(options.progress_context);
-    Ok(BuilderOptions {
-        memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
-        temporary_directory: directory.map(petal_core::storage::try_path).transpose()?,
-        threads: options.threads,
-        progress: match options.progress {
-            Some(progress) => {
-                // SAFETY: the caller's function, called as its type says.
-                let call = move |done, total| unsafe { progress(context.get(), done, total) };
-                Some(try_box(call)? as Box<_>)
-            }
-            None => None,
-        },
-    })
+impl Given for petal_builder_options {
+    type Said = BuilderOptions;
+
+    fn said(given: Option<petal_builder_options>, _name: &str) -> Result<BuilderOptions> {
+        let Some(options) = given else { return Ok(BuilderOptions::default()) };
+        let directory = if options.temporary_directory.is_null() {
+            None
+        } else {
+            // SAFETY: not NULL, and by the conventions it ends with a NUL.
+            Some(try_path(unsafe { read_path(options.temporary_directory) }?)?)
+        };
+        let context = Context(options.progress_context);
+        Ok(BuilderOptions {
+            memory_limit: (options.memory_limit != 0).then_some(options.memory_limit),
+            temporary_directory: directory,
+            threads: options.threads,
+            progress: match options.progress {
+                Some(progress) => {
+                    // SAFETY: by the conventions the function may be called with this context while the builder lives.
+                    let call = move |done, total| unsafe { progress(context.get(), done, total) };
+                    Some(try_box(call)? as Box<_>)
+                }
+                None => None,
+            },
+        })
+    }
 }
 
 /// Makes a builder of the filter that a spec describes. If the spec has neither capacity nor bits, the capacity becomes
@@ -108,13 +112,8 @@ pub unsafe extern "C" fn petal_builder_new(
     builder: *mut *mut petal_builder,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, builder], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `options` is NULL or a struct of
-        // its size, and `builder` is writable.
-        unsafe {
-            let (spec, options) = (petal_spec::get(spec)?, read_options(options)?);
-            handle::give(builder, || Ok(petal_builder(Handle::new(Builder::new(&spec, options)?))))
-        }
+    boundary!(error, [spec, give builder, given spec, given options], {
+        builder.made(|| Builder::new(&spec, options))
     })
 }
 
@@ -132,32 +131,19 @@ pub unsafe extern "C" fn petal_builder_add(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
-        // `length` bytes.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            (*builder).0.change(|builder| builder.add(key))?
-        }
-    })
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.add(key)))
 }
 
 /// Adds a uint64_t key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_u64(builder: *mut petal_builder, key: u64) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.add_u64(key))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_u64(key)))
 }
 
 /// Adds a hash.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_hash(builder: *mut petal_builder, hash: u64) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.add_hash(hash))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_hash(hash)))
 }
 
 /// Adds keys in order. `answers` is nullable: its field `done` tells how many keys were added. A builder finds out
@@ -169,17 +155,10 @@ pub unsafe extern "C" fn petal_builder_add_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let add = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.add_batch(keys)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, add) }
+    taking!(error, [keys, answers, change builder], {
+        refuse_answers(answers)?;
+        builder.always(|builder| builder.add_batch(keys))
+    })
 }
 
 /// How many keys were added, duplicates included, and without excluded ones.
@@ -189,12 +168,7 @@ pub unsafe extern "C" fn petal_builder_offered(
     offered: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, offered], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody changes, and `offered` is
-        // writable.
-        unsafe { offered.write((*builder).0.get()?.count()) };
-        Ok(())
-    })
+    boundary!(error, [read builder, out offered], offered.answer(Ok(builder.count())))
 }
 
 /// Makes the filter and empties the builder. You may then use the builder again, or free it. On a failure, and when the
@@ -205,11 +179,7 @@ pub unsafe extern "C" fn petal_builder_finish(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, filter], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `filter` is
-        // writable.
-        unsafe { give(filter, || (*builder).0.change(|builder| builder.finish())?) }
-    })
+    boundary!(error, [change builder, give filter], filter.made(|| builder.by(|builder| builder.finish())))
 }
 
 /// Makes the filter straight into a file, which replaces an old file atomically, and empties the builder. So you can
@@ -221,9 +191,5 @@ pub unsafe extern "C" fn petal_builder_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, path], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `path` is a
-        // string.
-        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)?))? }
-    })
+    boundary!(error, [change builder, path path], builder.by(|builder| builder.save(path)))
 }

@@ -1,6 +1,6 @@
 //! FILTERS: DESCRIBING
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{self, boundary, number};
 use crate::filter::petal_filter;
 use crate::spec::petal_kind;
 use crate::spec::{petal_hash_function, petal_kernel, petal_spec};
@@ -146,13 +146,8 @@ pub unsafe extern "C" fn petal_filter_describe(
     description: *mut petal_description,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, description], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `description` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(description)?;
-            boundary::write(description, description_of(petal_filter::get(filter)?));
-        }
+    boundary!(error, [read filter, fill description], {
+        description.set(description_of(filter));
         Ok(())
     })
 }
@@ -164,26 +159,18 @@ pub unsafe extern "C" fn petal_filter_statistics(
     statistics: *mut petal_statistics,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, statistics], {
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `filter` is a handle
-        // that nobody changes.
-        let filter = unsafe {
-            boundary::check_out(statistics)?;
-            petal_filter::get(filter)?
-        };
+    boundary!(error, [read filter, fill statistics], {
         let measure = filter.measure();
         let estimate = filter.kind().as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
         let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
-        let value = petal_statistics {
+        statistics.set(petal_statistics {
             struct_size: 0,
             fill: measure.fill,
             false_positive_rate: measure.false_positive_rate,
             false_positive_rate_floor: sizing::hash_floor(keys, 64),
             count_estimate: estimate.unwrap_or(-1.0),
             saturated: measure.saturated,
-        };
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
-        unsafe { boundary::write(statistics, value) };
+        });
         Ok(())
     })
 }
@@ -198,13 +185,8 @@ pub unsafe extern "C" fn petal_filter_spec(
     spec: *mut petal_spec,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, spec], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `spec` is a struct
-        // of its size.
-        unsafe {
-            boundary::check_out(spec)?;
-            boundary::write(spec, petal_spec::of_core(&petal_filter::get(filter)?.base().spec()));
-        }
+    boundary!(error, [read filter, fill spec], {
+        spec.set(petal_spec::of_core(&filter.base().spec()));
         Ok(())
     })
 }
@@ -212,11 +194,5 @@ pub unsafe extern "C" fn petal_filter_spec(
 /// Returns what this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_capabilities(filter: *const petal_filter) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        capabilities = unsafe { petal_filter::get(filter)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read filter], filter.capabilities().0)
 }

@@ -83,10 +83,21 @@ pub(crate) unsafe fn free<H>(handle: *mut H) {
     });
 }
 
-/// What a handle with an image has in common with the others: it owns a value, and when a panic was caught while the
-/// value was being changed, its state is not to be trusted, so nothing of it may reach a file.
+/// What handles have in common: they own a value. When a panic was caught while the value was being changed, its state
+/// is not to be trusted, so nothing of it may reach a file; an `imageless` one never does.
 macro_rules! owner {
     ($handle:ident, $value:ty) => {
+        crate::handle::owner!(imageless $handle, $value);
+
+        impl Drop for $handle {
+            fn drop(&mut self) {
+                if let Some(value) = self.0.poisoned() {
+                    petal_core::Image::base_mut(value).abandon();
+                }
+            }
+        }
+    };
+    (imageless $handle:ident, $value:ty) => {
         impl crate::arguments::Owner for $handle {
             type Value = $value;
 
@@ -100,14 +111,6 @@ macro_rules! owner {
 
             fn change<R>(&mut self, change: impl FnOnce(&mut $value) -> R) -> petal_core::Result<R> {
                 self.0.change(change)
-            }
-        }
-
-        impl Drop for $handle {
-            fn drop(&mut self) {
-                if let Some(value) = self.0.poisoned() {
-                    petal_core::Image::base_mut(value).abandon();
-                }
             }
         }
     };

@@ -34,15 +34,7 @@ pub unsafe extern "C" fn petal_hash(
     if boundary::attempt(at_once, || None).is_some() {
         return PETAL_OK;
     }
-    boundary!(error, [spec, hash], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `key` has `length` bytes, and
-        // `hash` is writable.
-        unsafe {
-            let (spec, key) = (petal_spec::get(spec)?, boundary::bytes(key.cast(), length, "key")?);
-            hash.write(spec.hasher()?.hash_key(key)?);
-        }
-        Ok(())
-    })
+    boundary!(error, [spec, out hash, given spec, bytes(key, length)], hash.answer(spec.hasher()?.hash_key(key)))
 }
 
 /// The hash of a uint64_t key under a spec's hash function, seed and key.
@@ -53,11 +45,7 @@ pub unsafe extern "C" fn petal_hash_u64(
     hash: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, hash], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `hash` is writable.
-        unsafe { hash.write(petal_spec::get(spec)?.hasher()?.hash_u64(key)?) };
-        Ok(())
-    })
+    boundary!(error, [spec, out hash, given spec], hash.answer(Ok(spec.hasher()?.hash_u64(key)?)))
 }
 
 /// Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
@@ -69,14 +57,8 @@ pub unsafe extern "C" fn petal_hash_batch(
     hashes: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, keys], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `keys` is a struct with arrays
-        // as long as it says, and `hashes` has room for a hash of each key.
-        unsafe {
-            let (spec, keys) = (petal_spec::get(spec)?, petal_keys::get(keys)?);
-            let hashes = boundary::elements_mut(hashes, keys.len(), "hashes")?;
-            petal_core::hash_keys(&keys, &spec.hasher()?, hashes)
-        }
+    boundary!(error, [spec, keys, given spec, keys(keys), room(hashes, keys.len())], {
+        petal_core::hash_keys(keys, &spec.hasher()?, hashes)
     })
 }
 
@@ -89,24 +71,13 @@ pub unsafe extern "C" fn petal_filter_hash(
     length: usize,
     hash: *mut u64,
 ) -> petal_status {
-    boundary!(boundary::NO_ERROR, [filter, hash], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` has `length`
-        // bytes, and `hash` is writable.
-        unsafe {
-            let (filter, key) = (petal_filter::get(filter)?, boundary::bytes(key.cast(), length, "key")?);
-            hash.write(filter.base().hasher().hash_key(key)?);
-        }
-        Ok(())
+    boundary!(boundary::NO_ERROR, [read filter, out hash, bytes(key, length)], {
+        hash.answer(filter.base().hasher().hash_key(key))
     })
 }
 
 /// The hash of a uint64_t key as a filter makes it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_hash_u64(filter: *const petal_filter, key: u64, hash: *mut u64) -> petal_status {
-    boundary!(boundary::NO_ERROR, [filter, hash], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `hash` is
-        // writable.
-        unsafe { hash.write(petal_filter::get(filter)?.base().hasher().hash_u64(key)?) };
-        Ok(())
-    })
+    boundary!(boundary::NO_ERROR, [read filter, out hash], hash.answer(Ok(filter.base().hasher().hash_u64(key)?)))
 }

@@ -55,7 +55,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
 use petal_core::kinds::blocked::layout::masks;
 use petal_core::kinds::blocked::layout::two_blocks::SHARES;
-use petal_core::{Filter, HashFunction, Image, Layout, Result, View};
+use petal_core::{HashFunction, Image, Layout, View};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -192,17 +192,9 @@ pub unsafe extern "C" fn petal_filter_view(
     view: *mut petal_view,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, view], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `view` is a struct
-        // of its size.
-        let filter = unsafe {
-            boundary::check_out(view)?;
-            petal_filter::get(filter)?
-        };
+    boundary!(error, [read filter, fill view], {
         let hasher = filter.base().hasher();
-        let payload = filter.readable_view()?;
-        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
-        unsafe { boundary::write(view, view_of(payload, hasher.function(), hasher.identifier())) };
+        view.set(view_of(filter.readable_view()?, hasher.function(), hasher.identifier()));
         Ok(())
     })
 }
@@ -218,19 +210,14 @@ pub unsafe extern "C" fn petal_filter_view_writable(
     view: *mut petal_view,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, view], {
-        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
-        unsafe { boundary::check_out(view)? };
-        let take = |filter: &mut Filter| -> Result<petal_view> {
+    boundary!(error, [change filter, fill view], {
+        view.set(filter.by(|filter| {
             let (hash, seed) = (filter.base().hasher().function(), filter.base().hasher().identifier());
             let payload = filter.writable_view()?;
             // The words are atomics, through which may be written where they are writable.
             let writable_payload = payload.payload.as_ptr().cast::<u64>().cast_mut();
             Ok(petal_view { writable_payload, ..view_of(payload, hash, seed) })
-        };
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `view` is a
-        // struct of its size.
-        unsafe { boundary::write(view, petal_filter::change(filter, take)??) };
+        })?);
         Ok(())
     })
 }
@@ -243,17 +230,9 @@ pub unsafe extern "C" fn petal_map_view(
     view: *mut petal_view,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, view], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `view` is a struct of
-        // its size.
-        let map = unsafe {
-            boundary::check_out(view)?;
-            petal_map::get(map)?
-        };
+    boundary!(error, [read map, fill view], {
         let hasher = map.base().hasher();
-        let payload = map.readable_view()?;
-        // SAFETY: checked for NULL; by the conventions `view` is a struct of its size.
-        unsafe { boundary::write(view, view_of(payload, hasher.function(), hasher.identifier())) };
+        view.set(view_of(map.readable_view()?, hasher.function(), hasher.identifier()));
         Ok(())
     })
 }

@@ -295,12 +295,9 @@ pub unsafe extern "C" fn petal_kind_at(
     info: *mut petal_kind_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [info], {
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::check_out(info)? };
+    boundary!(error, [fill info], {
         let row = registry::every().nth(index).ok_or_else(|| out_of_range("index", index, petal_kind_count()))?;
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::write(info, kind_info(row)) };
+        info.set(kind_info(row));
         Ok(())
     })
 }
@@ -313,14 +310,8 @@ pub unsafe extern "C" fn petal_kind_find(
     info: *mut petal_kind_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [name, info], {
-        // SAFETY: checked for NULL; by the conventions `name` is a string.
-        let name = unsafe { boundary::name(name)? };
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::check_out(info)? };
-        let row = registry::find_name(name).ok_or_else(|| unknown(name))?;
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::write(info, kind_info(row)) };
+    boundary!(error, [name, info, name name, fill info], {
+        info.set(kind_info(registry::find_name(name).ok_or_else(|| unknown(name))?));
         Ok(())
     })
 }
@@ -333,9 +324,7 @@ pub unsafe extern "C" fn petal_kind_parameter(
     info: *mut petal_parameter_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [info], {
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::check_out(info)? };
+    boundary!(error, [fill info], {
         let parameter = parameter_at(kind, index)?;
         let mut value = petal_parameter_info {
             struct_size: 0,
@@ -349,8 +338,7 @@ pub unsafe extern "C" fn petal_kind_parameter(
         };
         boundary::copy_text(parameter.name, &mut value.name);
         boundary::copy_text(parameter.summary, &mut value.summary);
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe { boundary::write(info, value) };
+        info.set(value);
         Ok(())
     })
 }
@@ -365,13 +353,11 @@ pub unsafe extern "C" fn petal_kind_choice(
     name: *mut c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [name], {
+    boundary!(error, [room(name, PETAL_NAME_SIZE)], {
         let names = parameter_at(kind, index)?.choices();
         let chosen = names.get(choice).ok_or_else(|| out_of_range("choice", choice, names.len()))?;
-        let mut text = [0; PETAL_NAME_SIZE];
-        boundary::copy_text(chosen, &mut text);
-        // SAFETY: checked not to be NULL; there is room by the function's contract.
-        unsafe { name.cast::<[c_char; PETAL_NAME_SIZE]>().write(text) };
+        name.fill(0);
+        boundary::copy_text(chosen, name);
         Ok(())
     })
 }

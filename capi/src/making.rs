@@ -1,7 +1,7 @@
 //! FILTERS FROM SPECS
 
 use crate::boundary::boundary;
-use crate::filter::{give, petal_filter};
+use crate::filter::petal_filter;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 
@@ -12,8 +12,5 @@ pub unsafe extern "C" fn petal_filter_new(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, filter], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `filter` is writable.
-        unsafe { give(filter, || petal_core::create(&petal_spec::get(spec)?)) }
-    })
+    boundary!(error, [spec, give filter, given spec], filter.made(|| petal_core::create(&spec)))
 }

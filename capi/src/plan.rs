@@ -4,12 +4,13 @@
 //! proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
 //! For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
 
+use crate::arguments::Given;
 use crate::boundary::{self, boundary};
 use crate::kinds::PETAL_NAME_SIZE;
 use crate::spec::{petal_kind, petal_setting};
 use crate::status::{petal_error, petal_status};
 use petal_core::plan::{Goal, Request};
-use petal_core::{Capabilities, Setting, Status, plan};
+use petal_core::{Capabilities, Result, Setting, Status, plan};
 use std::ffi::c_char;
 
 /// What you want: set `keys`, and `false_positive_rate` or `memory`.
@@ -47,6 +48,43 @@ pub struct petal_plan_request {
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_plan_request {
     const FIRST_SIZE: usize = 80;
+}
+
+impl Given for petal_plan_request {
+    type Said = Request;
+
+    fn said(given: Option<petal_plan_request>, name: &str) -> Result<Request> {
+        let request = given.ok_or_else(|| boundary::null(name))?;
+        let refuse = |message| Err(boundary::error(Status::UnknownValue, message));
+        let known = Capabilities::ALL.iter().fold(0, |all, (_, one)| all | one.0);
+        if request.capabilities & !known != 0 {
+            return refuse(format_args!("capabilities = {:#x} are not all known", request.capabilities));
+        }
+        if request.reserved != 0 || request.is_static > 1 {
+            return refuse(format_args!(
+                "is_static = {} and reserved = {}: 0 or 1, and 0",
+                request.is_static, request.reserved
+            ));
+        }
+        let goal = match (request.false_positive_rate, request.memory) {
+            (rate, 0) => Goal::FalsePositiveRate(rate),
+            (0.0, bytes) => Goal::Memory(bytes),
+            (rate, bytes) => {
+                let message = format_args!("false_positive_rate = {rate} and memory = {bytes}: give one of them");
+                return Err(boundary::error(Status::Contradiction, message));
+            }
+        };
+        Ok(Request {
+            keys: request.keys,
+            goal,
+            capabilities: Capabilities(request.capabilities),
+            is_static: request.is_static == 1,
+            universe: request.universe,
+            frequent: request.frequent,
+            strangers: request.strangers,
+            times: request.times,
+        })
+    }
 }
 
 /// The size of a proposal's reason, with its final NUL.
@@ -105,38 +143,8 @@ pub unsafe extern "C" fn petal_plan(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [request, proposals, count], {
-        // SAFETY: checked for NULL; by the conventions `request` is a struct of its size.
-        let request = unsafe { boundary::read(request)? };
-        let refuse = |message| Err(boundary::error(Status::UnknownValue, message));
-        let known = Capabilities::ALL.iter().fold(0, |all, (_, one)| all | one.0);
-        if request.capabilities & !known != 0 {
-            return refuse(format_args!("capabilities = {:#x} are not all known", request.capabilities));
-        }
-        if request.reserved != 0 || request.is_static > 1 {
-            return refuse(format_args!(
-                "is_static = {} and reserved = {}: 0 or 1, and 0",
-                request.is_static, request.reserved
-            ));
-        }
-        let goal = match (request.false_positive_rate, request.memory) {
-            (rate, 0) => Goal::FalsePositiveRate(rate),
-            (0.0, bytes) => Goal::Memory(bytes),
-            (rate, bytes) => {
-                let message = format_args!("false_positive_rate = {rate} and memory = {bytes}: give one of them");
-                return Err(boundary::error(Status::Contradiction, message));
-            }
-        };
-        let planned = plan::plan(&Request {
-            keys: request.keys,
-            goal,
-            capabilities: Capabilities(request.capabilities),
-            is_static: request.is_static == 1,
-            universe: request.universe,
-            frequent: request.frequent,
-            strangers: request.strangers,
-            times: request.times,
-        })?;
+    boundary!(error, [request, proposals, out count, given request], {
+        let planned = plan::plan(&request)?;
         if room > 0 {
             // SAFETY: there is at least one, with its size set.
             unsafe { boundary::check_out(proposals)? };
@@ -180,8 +188,7 @@ pub unsafe extern "C" fn petal_plan(
                 boundary::write(place, row);
             }
         }
-        // SAFETY: checked not to be NULL.
-        unsafe { count.write(planned.len()) };
+        count.set(planned.len());
         Ok(())
     })
 }

@@ -17,7 +17,7 @@
 //! `petal_policy_name`. The library `libpetal_leveldb` (`integrations/leveldb`) does that in one call. Any number of
 //! threads may use one policy.
 
-use crate::boundary::{attempt, boundary, bytes_at_once};
+use crate::boundary::{attempt, boundary, bytes_at_once, elements_at_once};
 use crate::handle;
 use crate::status::{petal_error, petal_status};
 use petal_core::interop::leveldb_policy::{Form, Policy};
@@ -52,9 +52,9 @@ pub unsafe extern "C" fn petal_policy_new(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [policy], {
-        // SAFETY: checked for NULL; by the conventions `policy` is writable. A `Policy` behind a `void *` is only used
-        // as one.
-        unsafe { handle::give::<Policy>(policy.cast(), || Policy::new(Form::from_number(form)?, bits_per_key)) }
+        let make = || Policy::new(Form::from_number(form)?, bits_per_key);
+        // SAFETY: not NULL, and by the conventions writable. A `Policy` behind a `void *` is only used as one.
+        unsafe { handle::give::<Policy>(policy.cast(), make, |_| ()) }
     })
 }
 
@@ -109,12 +109,8 @@ unsafe fn create(
     count: c_int,
 ) -> Option<(*mut u8, usize)> {
     let count = usize::try_from(count).ok()?;
-    let (keys, lengths): (&[*const c_char], &[usize]) = match count {
-        0 => (&[], &[]),
-        _ if keys.is_null() || lengths.is_null() => return None,
-        // SAFETY: neither is NULL, and both have `count` elements, as the safety section asks.
-        _ => unsafe { (slice::from_raw_parts(keys, count), slice::from_raw_parts(lengths, count)) },
-    };
+    // SAFETY: both have `count` elements, as the safety section asks.
+    let (keys, lengths) = unsafe { (elements_at_once(keys, count)?, elements_at_once(lengths, count)?) };
     if keys.iter().zip(lengths).any(|(key, length)| key.is_null() && *length != 0) {
         return None;
     }

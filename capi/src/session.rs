@@ -44,27 +44,19 @@
 //! much memory as the messages that come, and at most 35 MB more for symbols of numbers. A session does not know who
 //! the other side is: take a channel that authenticates it. docs/session.md specifies the messages to the byte.
 
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::handle::{self, Handle};
+use crate::arguments::list;
+use crate::boundary::{self, answer, boundary};
+use crate::handle::{self, Handle, owner};
 use crate::sketch::{petal_listed, petal_sketch};
 use crate::status::{petal_error, petal_status};
+use petal_core::Status;
 use petal_core::session::{Role, Session, Turn};
-use petal_core::{Error, Result, Status};
 use std::ffi::c_void;
 
 /// One side of a session. Free it with `petal_session_free()`.
 pub struct petal_session(Handle<Session>);
 
-impl petal_session {
-    /// The session behind a handle.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives.
-    unsafe fn get<'a>(session: *const petal_session) -> Result<&'a Session> {
-        // SAFETY: the handle is not NULL and lives, as this function's safety section says.
-        unsafe { &*session }.0.get()
-    }
-}
+owner!(imageless petal_session, Session);
 
 /// The part of a side: one of `PETAL_ROLE_*`.
 pub type petal_role = u32;
@@ -152,26 +144,20 @@ pub unsafe extern "C" fn petal_session_new(
     session: *mut *mut petal_session,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, session], {
+    boundary!(error, [read sketch, give session], {
         let role = match role {
             PETAL_ROLE_INITIATOR => Role::Initiator,
             PETAL_ROLE_RESPONDER => Role::Responder,
             _ => {
                 let message = format_args!("role = {role} is none of 0 (initiator) and 1 (responder)");
-                return Err(Error::new(Status::UnknownValue, message));
+                return Err(boundary::error(Status::UnknownValue, message));
             }
         };
         if flags & !PETAL_SESSION_KEPT_SYMBOLS != 0 {
             let message = format_args!("flags = {flags:#x}: only 0x1 (kept symbols) is known");
-            return Err(Error::new(Status::UnknownValue, message));
+            return Err(boundary::error(Status::UnknownValue, message));
         }
-        let make = || {
-            // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-            let sketch = unsafe { petal_sketch::get(sketch)? };
-            Ok(petal_session(Handle::new(Session::new(sketch, role, flags & PETAL_SESSION_KEPT_SYMBOLS != 0)?)))
-        };
-        // SAFETY: checked for NULL; by the conventions `session` is writable.
-        unsafe { handle::give(session, make) }
+        session.made(|| Session::new(sketch, role, flags & PETAL_SESSION_KEPT_SYMBOLS != 0))
     })
 }
 
@@ -185,18 +171,13 @@ pub unsafe extern "C" fn petal_session_free(session: *mut petal_session) {
 /// Returns what this side has to do next. `PETAL_TURN_FAILED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_turn(session: *const petal_session) -> petal_turn {
-    let mut turn = PETAL_TURN_FAILED;
-    let _ = boundary!(NO_ERROR, [session], {
-        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes.
-        turn = match unsafe { petal_session::get(session)? }.turn() {
-            Turn::Send => PETAL_TURN_SEND,
-            Turn::Receive => PETAL_TURN_RECEIVE,
-            Turn::Done => PETAL_TURN_DONE,
-            Turn::Failed => PETAL_TURN_FAILED,
-        };
-        Ok(())
-    });
-    turn
+    let turn = answer!(Turn::Failed, [read session], session.turn());
+    match turn {
+        Turn::Send => PETAL_TURN_SEND,
+        Turn::Receive => PETAL_TURN_RECEIVE,
+        Turn::Done => PETAL_TURN_DONE,
+        Turn::Failed => PETAL_TURN_FAILED,
+    }
 }
 
 /// Makes the next message for the other side. `message` becomes a pointer to its bytes, which belong to the session and
@@ -209,16 +190,7 @@ pub unsafe extern "C" fn petal_session_send(
     length: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [session, message, length], {
-        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody else uses, and the outputs are
-        // writable.
-        unsafe {
-            let sent = (*session).0.change(|session| session.send().map(|sent| (sent.as_ptr(), sent.len())))??;
-            message.write(sent.0.cast());
-            length.write(sent.1);
-        }
-        Ok(())
-    })
+    boundary!(error, [change session, out message, out length], session.lend(message, length, Session::send))
 }
 
 /// Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
@@ -233,12 +205,7 @@ pub unsafe extern "C" fn petal_session_receive(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [session], {
-        // SAFETY: by the conventions `message` has `length` bytes.
-        let message = unsafe { boundary::bytes(message.cast(), length, "message")? };
-        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody else uses.
-        unsafe { (*session).0.change(|session| session.receive(message))? }
-    })
+    boundary!(error, [change session, bytes(message, length)], session.by(|session| session.receive(message)))
 }
 
 /// Lists the numbers that one side has alone: first those of the other side with -1, then those of this side with 1,
@@ -253,19 +220,8 @@ pub unsafe extern "C" fn petal_session_differences(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [session, count], {
-        if listed.is_null() && room > 0 {
-            return Err(boundary::null("listed"));
-        }
-        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes.
-        let differences = unsafe { petal_session::get(session)? }.differences()?;
-        // SAFETY: checked for NULL; by the conventions `count` is writable, and `listed` has room for `room`.
-        unsafe {
-            count.write(differences.len());
-            for (i, one) in differences.iter().take(room).enumerate() {
-                listed.add(i).write(petal_listed { number: one.number, count: one.count });
-            }
-        }
+    boundary!(error, [read session, out count, room(listed, room)], {
+        list(session.differences()?.iter().map(petal_listed::from), listed, count);
         Ok(())
     })
 }
@@ -277,28 +233,22 @@ pub unsafe extern "C" fn petal_session_report(
     report: *mut petal_report,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [session, report], {
-        // SAFETY: checked for NULL; by the conventions `session` is a handle that nobody changes, and `report` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(report)?;
-            let told = petal_session::get(session)?.report();
-            let value = petal_report {
-                struct_size: 0,
-                method: told.method as petal_method,
-                used_kept_symbols: u32::from(told.used_kept_symbols),
-                estimated_differences: told.estimated_differences,
-                estimate_deviation: told.estimate_deviation,
-                their_count: told.their_count,
-                symbols: told.symbols,
-                syndromes: told.syndromes,
-                filter_bytes: told.filter_bytes,
-                messages: told.messages,
-                sent_bytes: told.sent_bytes,
-                received_bytes: told.received_bytes,
-            };
-            boundary::write(report, value);
-        }
+    boundary!(error, [read session, fill report], {
+        let told = session.report();
+        report.set(petal_report {
+            struct_size: 0,
+            method: told.method as petal_method,
+            used_kept_symbols: u32::from(told.used_kept_symbols),
+            estimated_differences: told.estimated_differences,
+            estimate_deviation: told.estimate_deviation,
+            their_count: told.their_count,
+            symbols: told.symbols,
+            syndromes: told.syndromes,
+            filter_bytes: told.filter_bytes,
+            messages: told.messages,
+            sent_bytes: told.sent_bytes,
+            received_bytes: told.received_bytes,
+        });
         Ok(())
     })
 }

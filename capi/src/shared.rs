@@ -21,11 +21,11 @@
 //! opens the buffer for writing and inserts or moves time on.
 
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::keys::{petal_answers, petal_keys, taking};
 use crate::filter::petal_filter;
 use crate::filter::probe::{Bytes, Hash, Key, Number, tell};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys};
+use petal_core::Image;
 use std::ffi::c_void;
 
 /// Inserts a key; see `probe` for the two ways.
@@ -54,14 +54,9 @@ unsafe fn insert<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool)
 #[cold]
 #[inline(never)]
 unsafe fn insert_the_long_way<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` is readable, and
-        // `is_new` is NULL or writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            tell(is_new, petal_filter::get(filter)?.insert_hash_shared(hash)?);
-        }
-        Ok(())
+    boundary!(NO_ERROR, [read filter, maybe is_new], {
+        // SAFETY: by the conventions the key is readable.
+        is_new.answer(filter.insert_hash_shared(unsafe { key.hash(filter.base().hasher()) }?))
     })
 }
 
@@ -112,16 +107,7 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let insert = |keys: &Keys, answers: Option<&mut Answers>| {
-        if filter.is_null() {
-            return Err(boundary::null("filter"));
-        }
-        // SAFETY: by the conventions `filter` is a handle that nobody changes.
-        Ok(unsafe { petal_filter::get(filter)? }.insert_batch_shared(keys, answers))
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, insert) }
+    taking!(error, [keys, answers, read filter], Ok(filter.insert_batch_shared(keys, answers)))
 }
 
 /// Moves time on by `steps` steps as `petal_filter_advance()` does, while others insert and look up. The handle needs
@@ -137,10 +123,7 @@ pub unsafe extern "C" fn petal_filter_advance_shared(
     steps: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        unsafe { petal_filter::get(filter)? }.advance_shared(steps)
-    })
+    boundary!(error, [read filter], filter.advance_shared(steps))
 }
 
 /// Adds to the count of keys offered, for keys that came through functions which do not count. Threads may call this
@@ -154,8 +137,5 @@ pub unsafe extern "C" fn petal_filter_add_offered(
     keys: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        unsafe { petal_filter::get(filter)? }.add_offered(keys)
-    })
+    boundary!(error, [read filter], filter.add_offered(keys))
 }

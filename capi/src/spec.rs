@@ -9,7 +9,7 @@
 //!     petal_filter *filter;
 //!     petal_status status = petal_filter_new(&spec, &filter, NULL);
 
-use crate::arguments::Given;
+use crate::arguments::{Fill, Given};
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::{HashFunction, Kernel, KindId, MAX_PARAMETERS, Result, Setting, Spec, Status, parameter_of};
@@ -231,12 +231,6 @@ impl petal_spec {
             parameters: spec.parameters.map(petal_setting::of_core),
         }
     }
-
-    /// Reads the caller's spec; NULL was refused.
-    pub(crate) unsafe fn get(spec: *const petal_spec) -> Result<Spec> {
-        // SAFETY: boundary! refused NULL, and by the conventions `spec` is a struct of its size.
-        unsafe { boundary::read(spec) }?.to_core()
-    }
 }
 
 impl Given for petal_spec {
@@ -256,12 +250,8 @@ pub unsafe extern "C" fn petal_spec_set(
     value: f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, name], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `name` is a string.
-        unsafe {
-            let core = petal_spec::get(spec)?;
-            set(spec, core, parameter_of(&core, boundary::name(name)?)?, value)
-        }
+    boundary!(error, [spec, name, fill spec, name name], {
+        set(spec, |core| core.set(parameter_of(core, name)?, value))
     })
 }
 
@@ -274,23 +264,20 @@ pub unsafe extern "C" fn petal_spec_set_choice(
     choice: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, name, choice], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `name` and `choice` are
-        // strings.
-        unsafe {
-            let (core, name, choice) = (petal_spec::get(spec)?, boundary::name(name)?, boundary::name(choice)?);
-            let parameter = parameter_of(&core, name)?;
-            set(spec, core, parameter, parameter.parse(choice)?)
-        }
+    boundary!(error, [spec, name, choice, fill spec, name name, name choice], {
+        set(spec, |core| {
+            let parameter = parameter_of(core, name)?;
+            core.set(parameter, parameter.parse(choice)?)
+        })
     })
 }
 
-/// # Safety
-/// `spec` was read successfully.
-unsafe fn set(spec: *mut petal_spec, mut core: Spec, parameter: &petal_core::Parameter, value: f64) -> Result<()> {
-    core.set(parameter, value)?;
-    // SAFETY: the size was looked at when the spec was read.
-    unsafe { (&raw mut (*spec).parameters).write_unaligned(petal_spec::of_core(&core).parameters) };
+/// Changes the parameters of a caller's spec, and leaves its other fields as they are.
+fn set(spec: Fill<petal_spec>, set: impl FnOnce(&mut Spec) -> Result<()>) -> Result<()> {
+    let given = spec.get()?;
+    let mut core = given.to_core()?;
+    set(&mut core)?;
+    spec.set(petal_spec { parameters: petal_spec::of_core(&core).parameters, ..given });
     Ok(())
 }
 
@@ -302,14 +289,8 @@ pub unsafe extern "C" fn petal_spec_get(
     value: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, name, value], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `name` is a string, and `value`
-        // is writable.
-        unsafe {
-            let (core, name) = (petal_spec::get(spec)?, boundary::name(name)?);
-            value.write(core.real_parameter(parameter_of(&core, name)?)?);
-        }
-        Ok(())
+    boundary!(error, [spec, name, out value, given spec, name name], {
+        value.answer(spec.real_parameter(parameter_of(&spec, name)?))
     })
 }
 
@@ -321,9 +302,5 @@ pub unsafe extern "C" fn petal_spec_image_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, size], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `size` is writable.
-        unsafe { size.write(petal_core::image_size(&petal_spec::get(spec)?)?) };
-        Ok(())
-    })
+    boundary!(error, [spec, out size, given spec], size.answer(petal_core::image_size(&spec)))
 }

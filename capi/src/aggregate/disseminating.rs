@@ -3,19 +3,16 @@
 use super::meeting::{
     PETAL_MEETING_CHANGED, PETAL_MEETING_DUPLICATE, PETAL_MEETING_FIRST, PETAL_MEETING_REFUSED, petal_meeting,
 };
-use super::{change, petal_aggregate};
+use super::petal_aggregate;
+use crate::arguments::list;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Meeting, Result, Status};
+use petal_core::{Meeting, Result, Status};
 use std::ffi::c_void;
 
 /// The answer that C gives, or none.
-///
-/// # Safety
-/// NULL, or a `petal_meeting`.
-unsafe fn answer_of(answer: *const petal_meeting) -> Result<Option<Meeting>> {
-    // SAFETY: NULL, or a `petal_meeting`, as the safety section asks.
-    let Some(petal_meeting { outcome, replaced }) = (unsafe { answer.as_ref() }).copied() else { return Ok(None) };
+fn answer_of(answer: Option<petal_meeting>) -> Result<Option<Meeting>> {
+    let Some(petal_meeting { outcome, replaced }) = answer else { return Ok(None) };
     Ok(Some(match outcome {
         PETAL_MEETING_FIRST => Meeting::First,
         PETAL_MEETING_DUPLICATE => Meeting::Duplicate,
@@ -23,23 +20,9 @@ unsafe fn answer_of(answer: *const petal_meeting) -> Result<Option<Meeting>> {
         PETAL_MEETING_REFUSED => Meeting::Refused,
         _ => {
             let message = format_args!("outcome = {outcome} is none of 0 (first) to 3 (refused)");
-            return Err(Error::new(Status::UnknownValue, message));
+            return Err(boundary::error(Status::UnknownValue, message));
         }
     }))
-}
-
-/// Writes the first `room` of the states that were told, and how many there are.
-///
-/// # Safety
-/// `states` has room for `room` elements, and `count` is writable.
-unsafe fn list(told: &[u32], states: *mut u32, room: usize, count: *mut usize) -> Result<()> {
-    // SAFETY: `states` has room for `room` elements, and `count` is writable, as the safety section asks.
-    unsafe {
-        let places = boundary::elements_mut(states, room, "states")?;
-        places.iter_mut().zip(told).for_each(|(place, state)| *place = *state);
-        count.write(told.len());
-    }
-    Ok(())
 }
 
 /// Lists the states that this disseminator told the aggregator with this id, in ascending order: none before their
@@ -56,13 +39,9 @@ pub unsafe extern "C" fn petal_aggregate_told(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, count], {
-        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `states` has room for `room`
-        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
-        unsafe {
-            let id = boundary::bytes(id.cast(), length, "id")?;
-            list(&petal_aggregate::get(aggregate)?.told(id)?, states, room, count)
-        }
+    boundary!(error, [read aggregate, out count, bytes(id, length), room(states, room)], {
+        list(aggregate.told(id)?.into_iter(), states, count);
+        Ok(())
     })
 }
 
@@ -76,10 +55,9 @@ pub unsafe extern "C" fn petal_aggregate_told_u64(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, count], {
-        // SAFETY: checked for NULL; by the conventions `states` has room for `room`
-        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
-        unsafe { list(&petal_aggregate::get(aggregate)?.told_u64(id)?, states, room, count) }
+    boundary!(error, [read aggregate, out count, room(states, room)], {
+        list(aggregate.told_u64(id)?.into_iter(), states, count);
+        Ok(())
     })
 }
 
@@ -93,10 +71,9 @@ pub unsafe extern "C" fn petal_aggregate_told_hash(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, count], {
-        // SAFETY: checked for NULL; by the conventions `states` has room for `room`
-        // elements, `aggregate` is a handle that nobody changes, and `count` is writable.
-        unsafe { list(&petal_aggregate::get(aggregate)?.told_hash(id)?, states, room, count) }
+    boundary!(error, [read aggregate, out count, room(states, room)], {
+        list(aggregate.told_hash(id)?.into_iter(), states, count);
+        Ok(())
     })
 }
 
@@ -113,14 +90,9 @@ pub unsafe extern "C" fn petal_aggregate_tell(
     answer: *const petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `answer` is NULL or a struct,
-        // and `aggregate` is a handle that nobody else uses.
-        unsafe {
-            let answer = answer_of(answer)?;
-            let id = boundary::bytes(id.cast(), length, "id")?;
-            (*aggregate).0.change(|aggregate| aggregate.tell(id, state, answer))?
-        }
+    boundary!(error, [change aggregate, bytes(id, length), optional answer], {
+        let answer = answer_of(answer)?;
+        aggregate.by(|aggregate| aggregate.tell(id, state, answer))
     })
 }
 
@@ -133,13 +105,9 @@ pub unsafe extern "C" fn petal_aggregate_tell_u64(
     answer: *const petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `answer` is NULL or a struct,
-        // and `aggregate` is a handle that nobody else uses.
-        unsafe {
-            let answer = answer_of(answer)?;
-            (*aggregate).0.change(|aggregate| aggregate.tell_u64(id, state, answer))?
-        }
+    boundary!(error, [change aggregate, optional answer], {
+        let answer = answer_of(answer)?;
+        aggregate.by(|aggregate| aggregate.tell_u64(id, state, answer))
     })
 }
 
@@ -152,13 +120,9 @@ pub unsafe extern "C" fn petal_aggregate_tell_hash(
     answer: *const petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `answer` is NULL or a struct,
-        // and `aggregate` is a handle that nobody else uses.
-        unsafe {
-            let answer = answer_of(answer)?;
-            (*aggregate).0.change(|aggregate| aggregate.tell_hash(id, state, answer))?
-        }
+    boundary!(error, [change aggregate, optional answer], {
+        let answer = answer_of(answer)?;
+        aggregate.by(|aggregate| aggregate.tell_hash(id, state, answer))
     })
 }
 
@@ -173,15 +137,8 @@ pub unsafe extern "C" fn petal_aggregate_forget(
     forgotten: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let mut unasked = false;
-        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
-        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `aggregate` is a handle that
-        // nobody else uses, and `forgotten` is NULL or writable.
-        unsafe {
-            let id = boundary::bytes(id.cast(), length, "id")?;
-            change(aggregate, forgotten, |aggregate| aggregate.forget(id, state))
-        }
+    boundary!(error, [change aggregate, bytes(id, length), maybe forgotten], {
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget(id, state)))
     })
 }
 
@@ -194,12 +151,8 @@ pub unsafe extern "C" fn petal_aggregate_forget_u64(
     forgotten: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let mut unasked = false;
-        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
-        // nobody else uses, and `forgotten` is NULL or writable.
-        unsafe { change(aggregate, forgotten, |aggregate| aggregate.forget_u64(id, state)) }
+    boundary!(error, [change aggregate, maybe forgotten], {
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_u64(id, state)))
     })
 }
 
@@ -212,11 +165,7 @@ pub unsafe extern "C" fn petal_aggregate_forget_hash(
     forgotten: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let mut unasked = false;
-        let forgotten = if forgotten.is_null() { &raw mut unasked } else { forgotten };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
-        // nobody else uses, and `forgotten` is NULL or writable.
-        unsafe { change(aggregate, forgotten, |aggregate| aggregate.forget_hash(id, state)) }
+    boundary!(error, [change aggregate, maybe forgotten], {
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_hash(id, state)))
     })
 }

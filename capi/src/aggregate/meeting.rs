@@ -1,9 +1,9 @@
 //! AGGREGATES: MEETINGS
 
-use super::{change, petal_aggregate};
-use crate::boundary::{self, boundary};
+use super::petal_aggregate;
+use crate::boundary::boundary;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Meeting, Result, StateValue};
+use petal_core::{Meeting, StateValue};
 use std::ffi::c_void;
 use std::mem::offset_of;
 
@@ -60,12 +60,9 @@ impl From<Meeting> for petal_meeting {
 }
 
 /// The cited states.
-///
-/// # Safety
-/// `count` elements are readable.
-unsafe fn cited<'a>(previous: *const petal_state_value, count: usize) -> Result<&'a [StateValue]> {
-    // SAFETY: `count` elements are readable, as the safety section asks; both types have the same layout.
-    unsafe { boundary::elements(previous.cast(), count, "previous") }
+fn cited(previous: &[petal_state_value]) -> &[StateValue] {
+    // SAFETY: both types have the same layout, see above.
+    unsafe { std::slice::from_raw_parts(previous.as_ptr().cast(), previous.len()) }
 }
 
 /// Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
@@ -85,15 +82,10 @@ pub unsafe extern "C" fn petal_aggregate_meet(
     meeting: *mut petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, meeting], {
-        let now = StateValue { state, value };
-        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `previous` has
-        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
-        unsafe {
-            let previous = cited(previous, previous_count)?;
-            let id = boundary::bytes(id.cast(), length, "id")?;
-            change(aggregate, meeting, |aggregate| aggregate.meet(id, now, previous))
-        }
+    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count), bytes(id, length)], {
+        let (now, previous) = (StateValue { state, value }, cited(previous));
+        meeting.set(aggregate.by(|aggregate| aggregate.meet(id, now, previous))?.into());
+        Ok(())
     })
 }
 
@@ -109,14 +101,10 @@ pub unsafe extern "C" fn petal_aggregate_meet_u64(
     meeting: *mut petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, meeting], {
-        let now = StateValue { state, value };
-        // SAFETY: checked for NULL; by the conventions `previous` has
-        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
-        unsafe {
-            let previous = cited(previous, previous_count)?;
-            change(aggregate, meeting, |aggregate| aggregate.meet_u64(id, now, previous))
-        }
+    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count)], {
+        let (now, previous) = (StateValue { state, value }, cited(previous));
+        meeting.set(aggregate.by(|aggregate| aggregate.meet_u64(id, now, previous))?.into());
+        Ok(())
     })
 }
 
@@ -132,14 +120,10 @@ pub unsafe extern "C" fn petal_aggregate_meet_hash(
     meeting: *mut petal_meeting,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, meeting], {
-        let now = StateValue { state, value };
-        // SAFETY: checked for NULL; by the conventions `previous` has
-        // `previous_count` elements, `aggregate` is a handle that nobody else uses, and `meeting` is writable.
-        unsafe {
-            let previous = cited(previous, previous_count)?;
-            change(aggregate, meeting, |aggregate| aggregate.meet_hash(id, now, previous))
-        }
+    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count)], {
+        let (now, previous) = (StateValue { state, value }, cited(previous));
+        meeting.set(aggregate.by(|aggregate| aggregate.meet_hash(id, now, previous))?.into());
+        Ok(())
     })
 }
 
@@ -155,15 +139,8 @@ pub unsafe extern "C" fn petal_aggregate_leave(
     left: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let (now, mut unasked) = (StateValue { state, value }, false);
-        let left = if left.is_null() { &raw mut unasked } else { left };
-        // SAFETY: checked for NULL; by the conventions `id` has `length` bytes, `aggregate` is a handle that
-        // nobody else uses, and `left` is NULL or writable.
-        unsafe {
-            let id = boundary::bytes(id.cast(), length, "id")?;
-            change(aggregate, left, |aggregate| aggregate.leave(id, now))
-        }
+    boundary!(error, [change aggregate, bytes(id, length), maybe left], {
+        left.answer(aggregate.by(|aggregate| aggregate.leave(id, StateValue { state, value })))
     })
 }
 
@@ -177,12 +154,8 @@ pub unsafe extern "C" fn petal_aggregate_leave_u64(
     left: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let (now, mut unasked) = (StateValue { state, value }, false);
-        let left = if left.is_null() { &raw mut unasked } else { left };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
-        // nobody else uses, and `left` is NULL or writable.
-        unsafe { change(aggregate, left, |aggregate| aggregate.leave_u64(id, now)) }
+    boundary!(error, [change aggregate, maybe left], {
+        left.answer(aggregate.by(|aggregate| aggregate.leave_u64(id, StateValue { state, value })))
     })
 }
 
@@ -196,11 +169,7 @@ pub unsafe extern "C" fn petal_aggregate_leave_hash(
     left: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        let (now, mut unasked) = (StateValue { state, value }, false);
-        let left = if left.is_null() { &raw mut unasked } else { left };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that
-        // nobody else uses, and `left` is NULL or writable.
-        unsafe { change(aggregate, left, |aggregate| aggregate.leave_hash(id, now)) }
+    boundary!(error, [change aggregate, maybe left], {
+        left.answer(aggregate.by(|aggregate| aggregate.leave_hash(id, StateValue { state, value })))
     })
 }

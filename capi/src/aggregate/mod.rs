@@ -45,7 +45,7 @@ use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::kinds::aggregate::ROW;
-use petal_core::{Aggregate, Image, Result, Spec};
+use petal_core::{Aggregate, Spec};
 
 pub mod meeting;
 pub mod disseminating;
@@ -64,14 +64,10 @@ pub unsafe extern "C" fn petal_aggregate_new(
     aggregate: *mut *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, aggregate], {
-        let make = || {
-            // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size.
-            let spec = unsafe { petal_spec::get(spec)? };
-            petal_core::create_as(&Spec { kind: Some(spec.kind.unwrap_or(ROW.kind)), ..spec })
-        };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is writable.
-        unsafe { give(aggregate, make) }
+    boundary!(error, [spec, give aggregate, given spec], {
+        let kind = Some(spec.kind.unwrap_or(ROW.kind));
+        let spec = Spec { kind, ..spec };
+        aggregate.made(|| petal_core::create_as(&spec))
     })
 }
 
@@ -89,22 +85,5 @@ pub unsafe extern "C" fn petal_aggregate_clear(
     aggregate: *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody else uses.
-        unsafe { (*aggregate).0.change(|aggregate| aggregate.clear())? }
-    })
-}
-
-/// Changes an aggregate, and writes what the change returns.
-///
-/// # Safety
-/// The conventions: `aggregate` is a handle that nobody else uses, and `out` is writable. Neither is NULL.
-unsafe fn change<T, U: From<T>>(
-    aggregate: *mut petal_aggregate,
-    out: *mut U,
-    change: impl FnOnce(&mut Aggregate) -> Result<T>,
-) -> Result<()> {
-    // SAFETY: `aggregate` is a handle that nobody else uses, and `out` is writable, as the safety section asks.
-    unsafe { out.write((*aggregate).0.change(change)??.into()) };
-    Ok(())
+    boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.clear()))
 }

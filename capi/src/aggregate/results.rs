@@ -1,7 +1,7 @@
 //! AGGREGATES: RESULTS
 
 use super::petal_aggregate;
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{self, boundary, number};
 use crate::status::{petal_error, petal_status};
 use petal_core::Results;
 
@@ -84,14 +84,11 @@ pub unsafe extern "C" fn petal_aggregate_results(
     results: *mut petal_aggregated,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, results], {
-        // SAFETY: checked for NULL; by the conventions `results` is a struct of its size.
-        unsafe { boundary::check_out(results)? };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
+    boundary!(error, [read aggregate, fill results], {
         let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, tallies } =
-            unsafe { petal_aggregate::get(aggregate)? }.results();
+            aggregate.results();
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        let told = petal_aggregated {
+        results.set(petal_aggregated {
             struct_size: 0,
             count,
             sum,
@@ -106,9 +103,7 @@ pub unsafe extern "C" fn petal_aggregate_results(
             refused_firsts: tallies.refused_firsts,
             refused_changes: tallies.refused_changes,
             departures: tallies.departures,
-        };
-        // SAFETY: `check_out` was asked.
-        unsafe { boundary::write(results, told) };
+        });
         Ok(())
     })
 }
@@ -121,20 +116,15 @@ pub unsafe extern "C" fn petal_aggregate_expect(
     expected: *mut petal_aggregate_errors,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, expected], {
-        // SAFETY: checked for NULL; by the conventions `expected` is a struct of its size.
-        unsafe { boundary::check_out(expected)? };
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
-        let told = unsafe { petal_aggregate::get(aggregate)? }.expect(participants);
-        let told = petal_aggregate_errors {
+    boundary!(error, [read aggregate, fill expected], {
+        let told = aggregate.expect(participants);
+        expected.set(petal_aggregate_errors {
             struct_size: 0,
             false_positive_rate: told.false_positive_rate,
             refused_firsts: told.refused_firsts,
             bias: told.bias,
             missed_changes: told.missed_changes,
-        };
-        // SAFETY: `check_out` was asked.
-        unsafe { boundary::write(expected, told) };
+        });
         Ok(())
     })
 }
@@ -148,22 +138,11 @@ pub unsafe extern "C" fn petal_aggregate_count_of(
     count: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [aggregate, count], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes, and `count` is
-        // writable.
-        unsafe { count.write(petal_aggregate::get(aggregate)?.count_of(state)?) };
-        Ok(())
-    })
+    boundary!(error, [read aggregate, out count], count.answer(aggregate.count_of(state)))
 }
 
 /// Returns how many states a participant can have. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_states(aggregate: *const petal_aggregate) -> u32 {
-    let mut states = 0;
-    let _ = boundary!(NO_ERROR, [aggregate], {
-        // SAFETY: checked for NULL; by the conventions `aggregate` is a handle that nobody changes.
-        states = unsafe { petal_aggregate::get(aggregate)? }.states();
-        Ok(())
-    });
-    states
+    number!([read aggregate], aggregate.states())
 }

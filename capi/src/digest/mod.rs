@@ -30,7 +30,8 @@
 //! 0) are smaller, and say only that the excerpt went by. With a single level they also find most excerpts that were
 //! put together from blocks of several payloads. docs/digest.md has figures.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::arguments::{Given, list};
+use crate::boundary::{self, boundary, number};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
@@ -51,10 +52,7 @@ pub unsafe extern "C" fn petal_digest_new(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, digest], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `digest` is writable.
-        unsafe { give(digest, || petal_core::create_digest(&petal_spec::get(spec)?)) }
-    })
+    boundary!(error, [spec, give digest, given spec], digest.made(|| petal_core::create_digest(&spec)))
 }
 
 /// Frees a digest. If you changed an image in place, this function brings the image up to date first. Call
@@ -76,12 +74,7 @@ pub unsafe extern "C" fn petal_digest_add(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: by the conventions `bytes` has `length` bytes.
-        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.add(payload, bytes))? }
-    })
+    boundary!(error, [change digest, bytes(bytes, length)], digest.by(|digest| digest.add(payload, bytes)))
 }
 
 /// Begins a payload that `petal_digest_write()` writes in pieces, and `petal_digest_end()` ends. Returns what
@@ -93,10 +86,7 @@ pub unsafe extern "C" fn petal_digest_begin(
     payload: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.begin(payload))? }
-    })
+    boundary!(error, [change digest], digest.by(|digest| digest.begin(payload)))
 }
 
 /// Takes the next bytes of the open payload. Pieces of any lengths make the same digest. Returns
@@ -108,21 +98,13 @@ pub unsafe extern "C" fn petal_digest_write(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: by the conventions `bytes` has `length` bytes.
-        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.write(bytes))? }
-    })
+    boundary!(error, [change digest, bytes(bytes, length)], digest.by(|digest| digest.write(bytes)))
 }
 
 /// Ends the open payload. Returns `PETAL_ERR_CONTRADICTION` if no payload is open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_end(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.end())? }
-    })
+    boundary!(error, [change digest], digest.by(|digest| digest.end()))
 }
 
 /// The bounds of a search. 0 is the default of each.
@@ -140,6 +122,19 @@ pub struct petal_find_options {
 // SAFETY: numbers, without padding, its size first.
 unsafe impl boundary::SizedStruct for petal_find_options {
     const FIRST_SIZE: usize = 24;
+}
+
+impl Given for petal_find_options {
+    type Said = FindOptions;
+
+    fn said(given: Option<petal_find_options>, _name: &str) -> Result<FindOptions> {
+        let mut options = FindOptions::default();
+        if let Some(petal_find_options { max_excerpt, max_lookups, .. }) = given {
+            options.max_excerpt = if max_excerpt == 0 { options.max_excerpt } else { max_excerpt };
+            options.max_lookups = if max_lookups == 0 { options.max_lookups } else { max_lookups };
+        }
+        Ok(options)
+    }
 }
 
 /// A place where an excerpt was found.
@@ -198,40 +193,19 @@ pub unsafe extern "C" fn petal_digest_find(
     found: *mut petal_digest_found,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, found], {
-        if matches.is_null() && room > 0 {
-            return Err(boundary::null("matches"));
+    boundary!(error, [read digest, found, room(matches, room), given options, fill found, bytes(excerpt, length)], {
+        let told = digest.find(excerpt, &FindOptions { max_matches: room, ..options })?;
+        for (to, Match { payload, offset, span }) in matches.iter_mut().zip(told.matches.iter().copied()) {
+            *to = petal_digest_match { payload: payload.unwrap_or(PETAL_NO_PAYLOAD), offset, span };
         }
-        let defaults = FindOptions::default();
-        // SAFETY: by the conventions `options` is NULL or a struct of its size.
-        let options = match unsafe { boundary::read_optional(options)? } {
-            None => FindOptions { max_matches: room, ..defaults },
-            Some(petal_find_options { max_excerpt, max_lookups, .. }) => FindOptions {
-                max_excerpt: if max_excerpt == 0 { defaults.max_excerpt } else { max_excerpt },
-                max_lookups: if max_lookups == 0 { defaults.max_lookups } else { max_lookups },
-                max_matches: room,
-            },
-        };
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, `excerpt` has `length`
-        // bytes, `found` is a struct of its size, and `matches` has room for `room`.
-        unsafe {
-            boundary::check_out(found)?;
-            let excerpt = boundary::bytes(excerpt.cast(), length, "excerpt")?;
-            let told = petal_digest::get(digest)?.find(excerpt, &options)?;
-            for (i, Match { payload, offset, span }) in told.matches.iter().copied().enumerate() {
-                let payload = payload.unwrap_or(PETAL_NO_PAYLOAD);
-                matches.add(i).write(petal_digest_match { payload, offset, span });
-            }
-            let value = petal_digest_found {
-                struct_size: 0,
-                matches: told.matches.len(),
-                is_complete: told.is_complete.into(),
-                rate: told.rate,
-                wrong_segments: told.wrong_segments,
-                lookups: told.lookups,
-            };
-            boundary::write(found, value);
-        }
+        found.set(petal_digest_found {
+            struct_size: 0,
+            matches: told.matches.len(),
+            is_complete: told.is_complete.into(),
+            rate: told.rate,
+            wrong_segments: told.wrong_segments,
+            lookups: told.lookups,
+        });
         Ok(())
     })
 }
@@ -241,13 +215,7 @@ pub unsafe extern "C" fn petal_digest_find(
 /// always.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_shortest_excerpt(digest: *const petal_digest) -> u64 {
-    let mut shortest = 0;
-    let _ = boundary!(NO_ERROR, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
-        shortest = unsafe { petal_digest::get(digest)? }.shortest_excerpt();
-        Ok(())
-    });
-    shortest
+    number!([read digest], digest.shortest_excerpt())
 }
 
 /// Writes the length in bytes of the shortest excerpt that is found with at most the probability `rate` although no
@@ -259,11 +227,8 @@ pub unsafe extern "C" fn petal_digest_shortest_excerpt_at(
     length: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, length], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `length` is
-        // writable.
-        unsafe { length.write(petal_digest::get(digest)?.shortest_excerpt_at(rate)?.unwrap_or(0)) };
-        Ok(())
+    boundary!(error, [read digest, out length], {
+        length.answer(digest.shortest_excerpt_at(rate).map(|length| length.unwrap_or(0)))
     })
 }
 
@@ -276,12 +241,7 @@ pub unsafe extern "C" fn petal_digest_expected_rate(
     rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, rate], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `rate` is
-        // writable.
-        unsafe { rate.write(petal_digest::get(digest)?.expected_rate(length)) };
-        Ok(())
-    })
+    boundary!(error, [read digest, out rate], rate.answer(Ok(digest.expected_rate(length))))
 }
 
 /// The counters of a digest.
@@ -316,24 +276,17 @@ pub unsafe extern "C" fn petal_digest_measure(
     statistics: *mut petal_digest_statistics,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, statistics], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and `statistics` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(statistics)?;
-            let digest = petal_digest::get(digest)?;
-            let state = digest.state();
-            let value = petal_digest_statistics {
-                struct_size: 0,
-                payloads: state.payloads,
-                segments: state.segments,
-                longest: state.longest,
-                entries: state.entries,
-                fill: digest.fill(),
-                entry_rate: digest.entry_rate(),
-            };
-            boundary::write(statistics, value);
-        }
+    boundary!(error, [read digest, fill statistics], {
+        let state = digest.state();
+        statistics.set(petal_digest_statistics {
+            struct_size: 0,
+            payloads: state.payloads,
+            segments: state.segments,
+            longest: state.longest,
+            entries: state.entries,
+            fill: digest.fill(),
+            entry_rate: digest.entry_rate(),
+        });
         Ok(())
     })
 }
@@ -348,18 +301,10 @@ pub unsafe extern "C" fn petal_digest_payload_at(
     length: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, and the outputs are
-        // NULL or writable.
-        unsafe {
-            let (id, bytes) = petal_digest::get(digest)?.payload_at(index)?;
-            if !payload.is_null() {
-                payload.write(id);
-            }
-            if !length.is_null() {
-                length.write(bytes);
-            }
-        }
+    boundary!(error, [read digest, maybe payload, maybe length], {
+        let (id, bytes) = digest.payload_at(index)?;
+        payload.set(id);
+        length.set(bytes);
         Ok(())
     })
 }
@@ -373,12 +318,7 @@ pub unsafe extern "C" fn petal_digest_attach(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: by the conventions `bytes` has `length` bytes.
-        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.attach(bytes))? }
-    })
+    boundary!(error, [change digest, bytes(bytes, length)], digest.by(|digest| digest.attach(bytes)))
 }
 
 /// Copies the bytes that `petal_digest_attach()` kept, up to `room` of them. `length` becomes the number of all of
@@ -391,16 +331,8 @@ pub unsafe extern "C" fn petal_digest_attachment(
     length: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [digest, length], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes, `buffer` has `room`
-        // writable bytes, and `length` is writable.
-        unsafe {
-            let kept = petal_digest::get(digest)?.attachment()?;
-            let buffer = boundary::elements_mut(buffer.cast::<u8>(), room, "buffer")?;
-            let given = kept.len().min(room);
-            buffer[..given].copy_from_slice(&kept[..given]);
-            length.write(kept.len());
-        }
+    boundary!(error, [read digest, out length, room_bytes(buffer, room)], {
+        list(digest.attachment()?.into_iter(), buffer, length);
         Ok(())
     })
 }
@@ -408,21 +340,12 @@ pub unsafe extern "C" fn petal_digest_attachment(
 /// Forgets all payloads and the attachment. An open payload ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_clear(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody else uses.
-        unsafe { (*digest).0.change(|digest| digest.clear())? }
-    })
+    boundary!(error, [change digest], digest.by(|digest| digest.clear()))
 }
 
 /// Returns what this digest can do now: `PETAL_CAN_*`, ORed. A digest that is open for reading can do less than its
 /// kind. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_capabilities(digest: *const petal_digest) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [digest], {
-        // SAFETY: checked for NULL; by the conventions `digest` is a handle that nobody changes.
-        capabilities = unsafe { petal_digest::get(digest)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read digest], digest.capabilities().0)
 }

@@ -6,30 +6,7 @@
 use crate::boundary::boundary;
 use crate::filter::petal_filter;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Filter, Image, Result};
-use std::ptr;
-
-/// Changes one filter by another, which may be the same one.
-///
-/// # Safety
-/// Neither handle is NULL.
-unsafe fn combine(
-    filter: *mut petal_filter,
-    other: *const petal_filter,
-    operation: impl FnOnce(&mut Filter, &Filter) -> Result<()>,
-) -> Result<()> {
-    // SAFETY: boundary! refused NULL, and by the conventions the handles are live. If both are one, `other` is a copy.
-    unsafe {
-        let copy;
-        let other = if ptr::eq(filter, other) {
-            copy = petal_filter::get(other)?.copy()?;
-            &copy
-        } else {
-            petal_filter::get(other)?
-        };
-        petal_filter::change(filter, |filter| operation(filter, other))?
-    }
-}
+use petal_core::{Filter, Image};
 
 /// Makes `filter` the union of both: the union finds every key that either filter found. Counts add up. If the kind is
 /// canonical (`PETAL_IS_CANONICAL`), the union has the same bits as a filter into which all keys of both were inserted.
@@ -44,11 +21,7 @@ pub unsafe extern "C" fn petal_filter_merge(
     other: *const petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, other], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `other` is a
-        // handle that nobody changes.
-        unsafe { combine(filter, other, |filter, other| filter.merge(other)) }
-    })
+    boundary!(error, [pair(filter, other)], filter.by(Filter::merge))
 }
 
 /// Makes `filter` hold every key that both hold. The false-positive rate of the result is no higher than that of either
@@ -60,11 +33,7 @@ pub unsafe extern "C" fn petal_filter_intersect(
     other: *const petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, other], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `other` is a
-        // handle that nobody changes.
-        unsafe { combine(filter, other, |filter, other| filter.intersect(other)) }
-    })
+    boundary!(error, [pair(filter, other)], filter.by(Filter::intersect))
 }
 
 /// Makes the filter smaller by `factor`, at least 2, without its keys. The result has the same bits as a filter that
@@ -77,10 +46,7 @@ pub unsafe extern "C" fn petal_filter_fold(
     factor: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.fold(factor))? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.fold(factor)))
 }
 
 /// Gives the filter another size, without its keys: room for `capacity` keys, and for the keys that the filter holds.
@@ -99,10 +65,7 @@ pub unsafe extern "C" fn petal_filter_resize(
     capacity: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.resize(capacity))? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.resize(capacity)))
 }
 
 /// Moves time on by `steps` steps, for a kind that forgets its oldest keys: each step forgets the keys that are oldest
@@ -123,19 +86,13 @@ pub unsafe extern "C" fn petal_filter_advance(
     steps: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.advance(steps))? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.advance(steps)))
 }
 
 /// Forgets all keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_clear(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.clear())? }
-    })
+    boundary!(error, [change filter], filter.by(|filter| filter.clear()))
 }
 
 /// Says whether both filters would combine and have the same bits.
@@ -146,10 +103,8 @@ pub unsafe extern "C" fn petal_filter_equal(
     equal: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, other, equal], {
-        // SAFETY: checked for NULL; by the conventions `filter` and `other` are handles that nobody changes, and
-        // `equal` is writable.
-        unsafe { equal.write(petal_filter::get(filter)?.equals(petal_filter::get(other)?)) };
+    boundary!(error, [read filter, read other, out equal], {
+        equal.set(filter.equals(other));
         Ok(())
     })
 }
@@ -164,12 +119,9 @@ pub unsafe extern "C" fn petal_filter_compatibility_id(
     id: *mut u8,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, id], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] = unsafe { petal_filter::get(filter)? }.base().compatibility_id();
-        // SAFETY: checked for NULL; `id` has room for `PETAL_COMPATIBILITY_ID_SIZE` bytes, as the function's comment
-        // asks.
-        unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
+    let id = id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>();
+    boundary!(error, [read filter, out id], {
+        id.set(filter.base().compatibility_id());
         Ok(())
     })
 }

@@ -72,12 +72,7 @@ pub unsafe extern "C" fn petal_filter_estimate(
     estimate: *mut petal_estimate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, estimate], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `estimate` is
-        // writable.
-        unsafe { estimate.write(to_c(petal_core::estimate(petal_filter::get(filter)?)?)) };
-        Ok(())
-    })
+    boundary!(error, [read filter, out estimate], estimate.answer(petal_core::estimate(filter).map(to_c)))
 }
 
 /// Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
@@ -91,25 +86,17 @@ pub unsafe extern "C" fn petal_filter_estimate_overlap(
     comparison: *mut petal_overlap,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, other, comparison], {
-        // SAFETY: checked for NULL; by the conventions `filter` and `other` are handles that nobody changes, and
-        // `comparison` is a struct of its size.
-        unsafe {
-            boundary::check_out(comparison)?;
-            let found = petal_core::compare(petal_filter::get(filter)?, petal_filter::get(other)?)?;
-            boundary::write(
-                comparison,
-                petal_overlap {
-                    struct_size: 0,
-                    first_count: to_c(found.first),
-                    second_count: to_c(found.second),
-                    union_count: to_c(found.union),
-                    intersection_count: to_c(found.intersection),
-                    jaccard: to_c(found.jaccard),
-                    difference_count: to_c(found.differences),
-                },
-            );
-        }
+    boundary!(error, [read filter, read other, fill comparison], {
+        let found = petal_core::compare(filter, other)?;
+        comparison.set(petal_overlap {
+            struct_size: 0,
+            first_count: to_c(found.first),
+            second_count: to_c(found.second),
+            union_count: to_c(found.union),
+            intersection_count: to_c(found.intersection),
+            jaccard: to_c(found.jaccard),
+            difference_count: to_c(found.differences),
+        });
         Ok(())
     })
 }

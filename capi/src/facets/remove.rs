@@ -15,11 +15,11 @@
 //! docs/kinds has a page for each kind. The page says how far the kind counts, and what a wrong removal can lose.
 
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::keys::{answering, petal_answers, petal_keys, taking};
 use crate::filter::petal_filter;
 use crate::filter::probe::{Bytes, Hash, Key, Number, tell};
 use crate::status::{PETAL_OK, petal_error, petal_status};
-use petal_core::{Answers, Keys};
+use petal_core::Image;
 use std::ffi::c_void;
 
 /// Removes a key; see `probe` for the two ways.
@@ -53,15 +53,9 @@ unsafe fn remove<K: Key>(filter: *mut petal_filter, key: K, removed: *mut bool) 
 #[cold]
 #[inline(never)]
 unsafe fn remove_the_long_way<K: Key>(filter: *mut petal_filter, key: K, removed: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
-        // and `removed` is NULL or writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            let answer = petal_filter::change(filter, |filter| filter.remove_hash(hash))??;
-            tell(removed, answer);
-        }
-        Ok(())
+    boundary!(NO_ERROR, [change filter, maybe removed], {
+        // SAFETY: by the conventions the key is readable.
+        removed.answer(filter.by(|filter| filter.remove_hash(unsafe { key.hash(filter.base().hasher()) }?)))
     })
 }
 
@@ -111,16 +105,7 @@ pub unsafe extern "C" fn petal_filter_remove_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let remove = |keys: &Keys, answers: Option<&mut Answers>| {
-        if filter.is_null() {
-            return Err(boundary::null("filter"));
-        }
-        // SAFETY: by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.remove_batch(keys, answers)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, remove) }
+    taking!(error, [keys, answers, change filter], filter.always(|filter| filter.remove_batch(keys, answers)))
 }
 
 /// Counts a key; see `probe` for the two ways.
@@ -152,14 +137,9 @@ unsafe fn count<K: Key>(filter: *const petal_filter, key: K, count: *mut u64) ->
 #[cold]
 #[inline(never)]
 unsafe fn count_the_long_way<K: Key>(filter: *const petal_filter, key: K, count: *mut u64) -> petal_status {
-    boundary!(NO_ERROR, [filter, count], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` is readable, and
-        // `count` is writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            count.write(petal_filter::get(filter)?.count_hash(hash)?);
-        }
-        Ok(())
+    boundary!(NO_ERROR, [read filter, out count], {
+        // SAFETY: by the conventions the key is readable.
+        count.answer(filter.count_hash(unsafe { key.hash(filter.base().hasher()) }?))
     })
 }
 
@@ -209,21 +189,10 @@ pub unsafe extern "C" fn petal_filter_count_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let status = boundary!(error, [filter, keys, answers], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `keys` is a struct
-        // with arrays as long as it says, and `answers` is a struct with room for all answers.
-        unsafe {
-            let keys = petal_keys::get(keys)?;
-            let mut core = petal_answers::get(answers, keys.len())?;
-            petal_filter::get(filter)?.count_batch(&keys, &mut core)?;
-            petal_answers::tell(answers, core.true_count, core.done);
-        }
-        Ok(())
-    });
-    if status != PETAL_OK {
-        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL
-        // or a struct with room for all answers.
-        unsafe { petal_answers::all_true(answers, keys) };
-    }
-    status
+    answering!(
+        error,
+        [read filter, keys(keys, answers)],
+        answers.by(|answers| filter.count_batch(keys, answers)),
+        or all_true(answers, keys)
+    )
 }

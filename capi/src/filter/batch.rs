@@ -2,11 +2,10 @@
 //!
 //! Each verb has one function for batches, which takes the keys and answers of the section before.
 
-use super::keys::{self, petal_answers, petal_keys};
+use super::keys::{answering, petal_answers, petal_keys, taking};
 use super::petal_filter;
-use crate::boundary::{self, boundary};
+use crate::boundary;
 use crate::status::{PETAL_OK, petal_error, petal_status};
-use petal_core::{Answers, Keys};
 
 // A batch of few numbers is tried first, in a straight line, as a single key is: see `probe.rs`.
 
@@ -32,11 +31,12 @@ pub unsafe extern "C" fn petal_filter_contains_batch(
     if boundary::attempt(few, || None).is_some() {
         return PETAL_OK;
     }
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody changes, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
+    // SAFETY: by the conventions, as above.
     unsafe { contains_the_long_way(filter, keys, answers, error) }
 }
 
+/// # Safety
+/// The conventions.
 #[inline(never)]
 unsafe fn contains_the_long_way(
     filter: *const petal_filter,
@@ -44,23 +44,12 @@ unsafe fn contains_the_long_way(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let status = boundary!(error, [filter, keys, answers], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `keys` is a struct
-        // with arrays as long as it says, and `answers` is a struct with room for all answers.
-        unsafe {
-            let keys = petal_keys::get(keys)?;
-            let mut core = petal_answers::get(answers, keys.len())?;
-            petal_filter::get(filter)?.contains_batch(&keys, &mut core)?;
-            petal_answers::tell(answers, core.true_count, core.done);
-        }
-        Ok(())
-    });
-    if status != PETAL_OK {
-        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL
-        // or a struct with room for all answers.
-        unsafe { petal_answers::all_true(answers, keys) };
-    }
-    status
+    answering!(
+        error,
+        [read filter, keys(keys, answers)],
+        answers.by(|answers| filter.contains_batch(keys, answers)),
+        or all_true(answers, keys)
+    )
 }
 
 /// Inserts keys in order. Each of the `answers`, nullable, says whether the key certainly was not there before. On a
@@ -93,11 +82,12 @@ pub unsafe extern "C" fn petal_filter_insert_batch(
     if boundary::attempt(few, panicked).is_some() {
         return PETAL_OK;
     }
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
+    // SAFETY: by the conventions, as above.
     unsafe { insert_the_long_way(filter, keys, answers, error) }
 }
 
+/// # Safety
+/// The conventions.
 #[inline(never)]
 unsafe fn insert_the_long_way(
     filter: *mut petal_filter,
@@ -105,14 +95,5 @@ unsafe fn insert_the_long_way(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let insert = |keys: &Keys, answers: Option<&mut Answers>| {
-        if filter.is_null() {
-            return Err(boundary::null("filter"));
-        }
-        // SAFETY: by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.insert_batch(keys, answers)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, insert) }
+    taking!(error, [keys, answers, change filter], filter.always(|filter| filter.insert_batch(keys, answers)))
 }

@@ -113,15 +113,15 @@ impl petal_keys {
         if !boundary::is_whole::<petal_keys>(keys.struct_size) || keys.reserved != 0 {
             return None;
         }
-        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+        // SAFETY: the arrays are as long as the struct says, as the safety section asks.
         let numbers = || unsafe { boundary::elements_at_once::<u64>(keys.data.cast(), keys.count) };
         match keys.form {
             PETAL_KEYS_U64 => Some(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Some(Keys::Hashes(numbers()?)),
             PETAL_KEYS_BYTES if keys.count > 0 => {
-                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+                // SAFETY: as above.
                 let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
-                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+                // SAFETY: as above.
                 let offsets = unsafe { boundary::elements_at_once(keys.offsets, keys.count.checked_add(1)?)? };
                 Some(Keys::Bytes { bytes, offsets })
             }
@@ -140,8 +140,10 @@ impl petal_keys {
         if keys.reserved != 0 {
             return Err(unknown(format_args!("reserved = {} of keys is not 0", keys.reserved)));
         }
-        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+        // SAFETY: the arrays are as long as the struct says, as the safety section asks.
         let numbers = || unsafe { boundary::elements(keys.data.cast(), keys.count, "data of keys") };
+        // SAFETY: as above.
+        let bytes = |length| unsafe { boundary::bytes(keys.data.cast(), length, "data of keys") };
         match keys.form {
             PETAL_KEYS_U64 => Ok(Keys::U64(numbers()?)),
             PETAL_KEYS_HASHES => Ok(Keys::Hashes(numbers()?)),
@@ -149,17 +151,14 @@ impl petal_keys {
                 Err(boundary::error(Status::OutOfRange, format_args!("length = 0 of keys: digests have bytes")))
             }
             PETAL_KEYS_DIGESTS => {
-                let length = keys.count.checked_mul(keys.length).ok_or(Status::TooLarge)?;
-                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
-                let bytes = unsafe { boundary::bytes(keys.data.cast(), length, "data of keys")? };
+                let bytes = bytes(keys.count.checked_mul(keys.length).ok_or(Status::TooLarge)?)?;
                 Ok(Keys::Digests { bytes, each: keys.length })
             }
             PETAL_KEYS_BYTES if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
             PETAL_KEYS_BYTES => {
-                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
-                let bytes = unsafe { boundary::bytes(keys.data.cast(), keys.length, "data of keys")? };
+                let bytes = bytes(keys.length)?;
                 let more = keys.count.checked_add(1).ok_or(Status::TooLarge)?;
-                // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says.
+                // SAFETY: as above.
                 let offsets = unsafe { boundary::elements(keys.offsets, more, "offsets of keys")? };
                 Ok(Keys::Bytes { bytes, offsets })
             }
@@ -267,7 +266,7 @@ impl petal_answers {
     ///
     /// # Safety
     /// As [`petal_answers::at_once`].
-    pub(crate) unsafe fn tell(answers: *mut petal_answers, true_count: u64, done: usize) {
+    unsafe fn tell(answers: *mut petal_answers, true_count: u64, done: usize) {
         // SAFETY: `answers` is NULL or a struct of its size. `known` says that both fields are there.
         unsafe {
             if known(answers).is_some() {
@@ -331,10 +330,69 @@ impl petal_answers {
     }
 }
 
-/// Runs an exported function that takes keys into something: reads both structs, and always says how far it came.
+/// Where the answers of a lookup go.
+pub(crate) struct Answering<'a> {
+    to: *mut petal_answers,
+    answers: Answers<'a>,
+}
+
+impl Answering<'_> {
+    /// # Safety
+    /// `to` is NULL or a struct with room for `keys` answers, which nobody else uses during the call.
+    #[inline]
+    pub(crate) unsafe fn new(to: *mut petal_answers, keys: usize) -> Result<Self> {
+        if to.is_null() {
+            return Err(boundary::null("answers"));
+        }
+        // SAFETY: not NULL, and with so much room, as the safety section asks.
+        Ok(Answering { to, answers: unsafe { petal_answers::get(to, keys) }? })
+    }
+
+    /// Gives the caller the answers that `look_up` gives.
+    #[inline]
+    pub(crate) fn by(mut self, look_up: impl FnOnce(&mut Answers) -> Result<()>) -> Result<()> {
+        look_up(&mut self.answers)?;
+        // SAFETY: a struct of its size, as `new` was promised.
+        unsafe { petal_answers::tell(self.to, self.answers.true_count, self.answers.done) };
+        Ok(())
+    }
+}
+
+/// [`boundary!`] for a function that looks keys up. After a failure the answers become what comes after `or`: the name
+/// of a function of [`petal_answers`], and what it takes.
+macro_rules! answering {
+    ($error:expr, [$($arguments:tt)*], $body:expr, or $failed:ident($answers:ident, $keys:ident)) => {{
+        let status = crate::boundary::boundary!($error, [$($arguments)*], $body);
+        if status != crate::status::PETAL_OK {
+            // SAFETY: by the conventions the answers are NULL or a struct with room for an answer a key, and keys are
+            // NULL or a struct of its size.
+            unsafe { crate::filter::keys::petal_answers::$failed($answers, $keys) };
+        }
+        status
+    }};
+}
+pub(crate) use answering;
+
+/// [`boundary!`] for a function that takes keys into something. The body gets `&Keys` and `Option<&mut Answers>`, and
+/// then the arguments that follow the two. Always says how far it came.
+macro_rules! taking {
+    ($error:expr, [$keys:ident, $answers:ident $(, $($arguments:tt)*)?], $body:expr) => {{
+        let take = |$keys: &petal_core::Keys, $answers: Option<&mut petal_core::Answers>| {
+            $(crate::arguments::arguments!($($arguments)*);)?
+            $body
+        };
+        // SAFETY: by the conventions the keys are NULL or a struct with arrays as long as it says, and the answers are
+        // NULL or a struct with room for an answer a key.
+        unsafe { crate::filter::keys::take($keys, $answers, $error, take) }
+    }};
+}
+pub(crate) use taking;
+
+/// See [`taking`].
 ///
 /// # Safety
-/// The conventions.
+/// `keys` is NULL or a struct with arrays as long as it says, and `answers` NULL or a struct with room for an answer a
+/// key, which nobody else uses during the call.
 pub(crate) unsafe fn take(
     keys: *const petal_keys,
     answers: *mut petal_answers,
@@ -342,18 +400,15 @@ pub(crate) unsafe fn take(
     take: impl FnOnce(&Keys, Option<&mut Answers>) -> Result<Taken>,
 ) -> petal_status {
     let (mut true_count, mut done) = (0, 0);
-    let status = boundary!(error, [keys], {
-        // SAFETY: checked for NULL; by the conventions `keys` is a struct with arrays as long as it says.
-        let keys = unsafe { petal_keys::get(keys)? };
-        // SAFETY: checked for NULL; by the conventions `keys` is a struct with arrays as long as it says, and `answers`
-        // is NULL or a struct with room for all answers.
+    let status = boundary!(error, [keys(keys)], {
+        // SAFETY: with room for an answer a key, as the safety section asks.
         let get = || unsafe { petal_answers::get(answers, keys.len()) };
         let mut core = if answers.is_null() { None } else { Some(get()?) };
-        let taken = take(&keys, core.as_mut())?;
+        let taken = take(keys, core.as_mut())?;
         (true_count, done) = (core.map_or(0, |core| core.true_count), taken.keys);
         taken.outcome
     });
-    // SAFETY: by the conventions `answers` is NULL or a struct with room for all answers.
+    // SAFETY: NULL or a struct of its size, as the safety section asks.
     unsafe { petal_answers::tell(answers, true_count, done) };
     status
 }

@@ -1,13 +1,11 @@
 //! FILTERS: MAKING AND FREEING
 
 use crate::arguments::Owner;
-use crate::boundary::{self, boundary};
+use crate::boundary::{NO_ERROR, boundary};
 use crate::handle;
 use crate::status::{petal_error, petal_status};
 use petal_core::blocks::Probe;
-use petal_core::storage::try_box;
 use petal_core::{Filter, Hasher, Image, Result, Spec, Status};
-use std::mem::MaybeUninit;
 
 mod at_hand;
 pub mod probe;
@@ -29,16 +27,6 @@ pub struct petal_filter {
 }
 
 impl petal_filter {
-    /// The filter behind a handle, to be read.
-    ///
-    /// # Safety
-    /// The handle is not NULL and lives; nobody changes it meanwhile.
-    #[inline]
-    pub(crate) unsafe fn get<'a>(handle: *const petal_filter) -> Result<&'a Filter> {
-        // SAFETY: `handle` is not NULL, it lives, and nobody changes it meanwhile, as the safety section asks.
-        unsafe { &*handle }.value()
-    }
-
     /// Whether a panic was caught while the filter was being changed.
     #[inline(always)]
     pub(crate) fn is_poisoned(&self) -> bool {
@@ -48,10 +36,10 @@ impl petal_filter {
     /// A handle that is not NULL and not poisoned, to be read.
     ///
     /// # Safety
-    /// As [`petal_filter::get`], but NULL is allowed.
+    /// NULL, or the handle lives and nobody changes it meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn sound<'a>(handle: *const petal_filter) -> Option<&'a petal_filter> {
-        // SAFETY: `handle` is NULL, or it lives and nobody changes it meanwhile, as the safety section asks.
+        // SAFETY: as the safety section asks.
         unsafe { handle.as_ref() }.filter(|handle| !handle.poisoned)
     }
 
@@ -59,30 +47,20 @@ impl petal_filter {
     /// [`petal_filter::poison`].
     ///
     /// # Safety
-    /// As [`petal_filter::change`], but NULL is allowed.
+    /// NULL, or the handle lives and nobody else uses it meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn sound_mut<'a>(handle: *mut petal_filter) -> Option<&'a mut petal_filter> {
-        // SAFETY: `handle` is NULL, or it lives and nobody else uses it meanwhile, as the safety section asks.
+        // SAFETY: as the safety section asks.
         unsafe { handle.as_mut() }.filter(|handle| !handle.poisoned)
     }
 
     /// Refuses all further use of a handle.
     ///
     /// # Safety
-    /// As [`petal_filter::change`].
-    pub(crate) unsafe fn poison(handle: *mut petal_filter) {
-        // SAFETY: `handle` is not NULL, it lives, and nobody else uses it, as the safety section asks.
-        unsafe { (*handle).poisoned = true };
-    }
-
-    /// Changes the filter behind a handle. A panic on the way leaves the handle poisoned.
-    ///
-    /// # Safety
     /// The handle is not NULL and lives; nobody else uses it meanwhile.
-    #[inline]
-    pub(crate) unsafe fn change<T>(handle: *mut petal_filter, change: impl FnOnce(&mut Filter) -> T) -> Result<T> {
-        // SAFETY: `handle` is not NULL, it lives, and nobody else uses it meanwhile, as the safety section asks.
-        Owner::change(unsafe { &mut *handle }, change)
+    pub(crate) unsafe fn poison(handle: *mut petal_filter) {
+        // SAFETY: as the safety section asks.
+        unsafe { (*handle).poisoned = true };
     }
 }
 
@@ -115,13 +93,13 @@ impl Owner for petal_filter {
     }
 }
 
-/// Hands the filter that `make` makes to the caller.
-///
-/// # Safety
-/// `out` is writable.
-pub(crate) unsafe fn give(out: *mut *mut petal_filter, make: impl FnOnce() -> Result<Filter>) -> Result<()> {
-    // SAFETY: `out` is writable, as the safety section asks.
-    unsafe { handle::give(out, || Ok(petal_filter::new(make()?)), petal_filter::placed) }
+impl Drop for petal_filter {
+    fn drop(&mut self) {
+        // The state after a panic is not to be trusted, so nothing of it may reach a file.
+        if self.poisoned {
+            self.filter.base_mut().abandon();
+        }
+    }
 }
 
 /// Makes an empty filter of the default kind for `capacity` distinct keys at a false-positive rate inside (0, 1). A
@@ -131,10 +109,8 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
     let mut filter = std::ptr::null_mut();
     let out = &raw mut filter;
     // The status says no more than the NULL.
-    let _ = boundary!(boundary::NO_ERROR, [], {
-        let spec = Spec::with_capacity(capacity, false_positive_rate)?;
-        // SAFETY: `out` is the variable above.
-        unsafe { give(out, || petal_core::create(&spec)) }
+    let _ = boundary!(NO_ERROR, [give out], {
+        out.made(|| petal_core::create(&Spec::with_capacity(capacity, false_positive_rate)?))
     });
     filter
 }
@@ -153,16 +129,6 @@ pub unsafe extern "C" fn petal_filter_copy(
 /// `petal_filter_sync()` before if you want to know whether that works. NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_free(filter: *mut petal_filter) {
-    if filter.is_null() {
-        return;
-    }
-    // There is nobody to report a panic to.
-    let _ = boundary!(boundary::NO_ERROR, [], {
-        // SAFETY: not NULL, and by the conventions a handle that this library made and nobody uses any more.
-        let mut handle = unsafe { Box::from_raw(filter) };
-        if handle.poisoned {
-            handle.filter.base_mut().abandon();
-        }
-        Ok(())
-    });
+    // SAFETY: by the conventions NULL, or a handle that this library made and nobody uses any more.
+    unsafe { handle::free(filter) }
 }

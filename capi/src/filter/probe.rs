@@ -181,14 +181,9 @@ unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -
 #[cold]
 #[inline(never)]
 unsafe fn insert_the_long_way<K: Key>(filter: *mut petal_filter, key: K, is_new: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
-        // and `is_new` is NULL or writable.
-        unsafe {
-            let new = petal_filter::change(filter, |filter| key.insert(filter))??;
-            tell(is_new, new);
-        }
-        Ok(())
+    boundary!(NO_ERROR, [change filter, maybe is_new], {
+        // SAFETY: by the conventions the key is readable.
+        is_new.answer(filter.by(|filter| unsafe { key.insert(filter) }))
     })
 }
 
@@ -296,13 +291,9 @@ unsafe fn checked<K: Key>(filter: *const petal_filter, key: K, found: *mut bool)
 #[cold]
 #[inline(never)]
 unsafe fn checked_the_long_way<K: Key>(filter: *const petal_filter, key: K, found: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter, found], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `key` is readable, and
-        // `found` is writable.
-        unsafe {
-            found.write(key.look_up(petal_filter::get(filter)?)?);
-        }
-        Ok(())
+    boundary!(NO_ERROR, [read filter, out found], {
+        // SAFETY: by the conventions the key is readable.
+        found.answer(unsafe { key.look_up(filter) })
     })
 }
 
@@ -344,6 +335,7 @@ pub unsafe extern "C" fn petal_filter_contains_checked_hash(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::Owner;
     use crate::shared::*;
     use crate::status::PETAL_ERR_INTERNAL;
     use petal_core::contract::{Insert, Kind, Payload, SharedInsert};

@@ -20,12 +20,14 @@
 //! or after a merge into it. A `fuse` filter of 2^33 keys or more has none. Filters that take keys whole have none, as
 //! most imported filters do. Maps and sketches have none.
 
+use crate::arguments::{Given, given};
 use crate::boundary::{self, boundary};
 use crate::builder::petal_builder;
-use crate::filter::keys::petal_answers;
-use crate::filter::{give, petal_filter};
+use crate::filter::keys::{answering, petal_answers};
+use crate::filter::petal_filter;
+use crate::image::base_of;
 use crate::spec::petal_hash_function;
-use crate::status::{PETAL_OK, petal_error, petal_status};
+use crate::status::{petal_error, petal_status};
 use petal_core::storage::AnyBytes;
 use petal_core::{CompactOptions, HashFunction, Hasher, Result, Status};
 use std::ffi::c_void;
@@ -53,23 +55,22 @@ unsafe impl boundary::SizedStruct for petal_compact_options {
     const FIRST_SIZE: usize = 40;
 }
 
-/// # Safety
-/// `options` is NULL or a struct with its size set.
-unsafe fn read_options(options: *const petal_compact_options) -> Result<CompactOptions> {
-    // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
-    let Some(options) = (unsafe { boundary::read_optional(options)? }) else {
-        return Ok(CompactOptions::default());
-    };
-    if options.verify > 1 {
-        let message = format_args!("verify = {} is not 0 or 1", options.verify);
-        return Err(boundary::error(Status::UnknownValue, message));
+impl Given for petal_compact_options {
+    type Said = CompactOptions;
+
+    fn said(given: Option<petal_compact_options>, _name: &str) -> Result<CompactOptions> {
+        let Some(options) = given else { return Ok(CompactOptions::default()) };
+        if options.verify > 1 {
+            let message = format_args!("verify = {} is not 0 or 1", options.verify);
+            return Err(boundary::error(Status::UnknownValue, message));
+        }
+        Ok(CompactOptions {
+            hash: HashFunction::from_number(options.hash)?,
+            seed: options.seed,
+            key: (options.key != [0; 16]).then_some(options.key),
+            verify: options.verify == 1,
+        })
     }
-    Ok(CompactOptions {
-        hash: HashFunction::from_number(options.hash)?,
-        seed: options.seed,
-        key: (options.key != [0; 16]).then_some(options.key),
-        verify: options.verify == 1,
-    })
 }
 
 /// The bytes of a compact form; none where there cannot be any.
@@ -83,20 +84,6 @@ unsafe fn form_at_once<'a>(data: *const c_void, length: usize) -> Option<AnyByte
     (length <= isize::MAX as usize).then(|| unsafe { AnyBytes::new(start, length) })
 }
 
-/// [`form_at_once`], or why there are none.
-///
-/// # Safety
-/// `length` bytes from `data` are readable.
-unsafe fn form<'a>(data: *const c_void, length: usize) -> Result<AnyBytes<'a>> {
-    // SAFETY: `data` has `length` bytes, as the safety section asks.
-    unsafe { form_at_once(data, length) }.ok_or_else(|| {
-        if data.is_null() {
-            return boundary::null("data");
-        }
-        boundary::error(Status::TooLarge, format_args!("length = {length} bytes are more than can be"))
-    })
-}
-
 /// The size in bytes of a filter's compact form. Returns `PETAL_ERR_UNSUPPORTED` if the filter has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_compact_size(
@@ -104,12 +91,7 @@ pub unsafe extern "C" fn petal_filter_compact_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, size], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe { size.write(petal_filter::get(filter)?.compact_size()?) };
-        Ok(())
-    })
+    boundary!(error, [read filter, out size], size.answer(filter.compact_size()))
 }
 
 /// Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
@@ -124,30 +106,9 @@ pub unsafe extern "C" fn petal_filter_serialize_compact(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, buffer], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let done = petal_filter::get(filter)?.serialize_compact(self::buffer(buffer, length)?)?;
-            if !written.is_null() {
-                written.write(done);
-            }
-        }
-        Ok(())
+    boundary!(error, [read filter, buffer, room_bytes(buffer, length), maybe written], {
+        written.answer(filter.serialize_compact(buffer))
     })
-}
-
-/// A caller's buffer, to be written.
-///
-/// # Safety
-/// `length` bytes from `buffer`, which is not NULL, are writable, and nobody else uses them.
-pub(crate) unsafe fn buffer<'a>(buffer: *mut c_void, length: usize) -> Result<&'a mut [u8]> {
-    if length > isize::MAX as usize {
-        return Err(boundary::error(Status::TooLarge, format_args!("length = {length} bytes are more than can be")));
-    }
-    // SAFETY: `buffer` has `length` bytes that nobody else uses, as the safety section asks. The bytes of another
-    // language's memory have values, if arbitrary ones, and are written before they are read.
-    Ok(unsafe { std::slice::from_raw_parts_mut(buffer.cast::<u8>(), length) })
 }
 
 /// Opens the compact form in the `length` bytes at `data`, in place and for reading. The function copies nothing. It
@@ -162,14 +123,10 @@ pub unsafe extern "C" fn petal_filter_open_compact(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [data, filter], {
-        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `filter` is writable.
-        unsafe {
-            form(data, length)?;
-            let start = NonNull::new(data.cast_mut().cast::<u8>()).ok_or_else(|| boundary::null("data"))?;
-            give(filter, || petal_core::open_compact(start, length, &read_options(options)?))
-        }
+    boundary!(error, [data, give filter, given options], {
+        let start = base_of(data.cast_mut(), length)?;
+        // SAFETY: by the conventions `data` has `length` bytes, which do not change for as long as the handle lives.
+        filter.made(|| unsafe { petal_core::open_compact(start, length, &options) })
     })
 }
 
@@ -183,13 +140,8 @@ pub unsafe extern "C" fn petal_filter_load_compact(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [data, filter], {
-        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, `options` is NULL or a struct of its
-        // size, and `filter` is writable.
-        unsafe {
-            let form = form(data, length)?;
-            give(filter, || petal_core::load_compact(form.bytes(), &read_options(options)?))
-        }
+    boundary!(error, [data, give filter, bytes(data, length), given options], {
+        filter.made(|| petal_core::load_compact(data, &options))
     })
 }
 
@@ -200,10 +152,7 @@ pub unsafe extern "C" fn petal_compact_check(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [data], {
-        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes.
-        petal_core::check_compact(unsafe { form(data, length)? }.bytes())
-    })
+    boundary!(error, [data, bytes(data, length)], petal_core::check_compact(data))
 }
 
 /// Looks a hash up in a compact form without a handle. `data` is any address, but a multiple of 8 for the form of a
@@ -237,7 +186,7 @@ pub unsafe extern "C" fn petal_compact_contains(
             Hasher::new(HashFunction::Xxh3, 0, None).ok()?
         } else {
             // SAFETY: by the conventions `options` is NULL or a struct of its size.
-            let CompactOptions { hash, seed, key, .. } = unsafe { read_options(options) }.ok()?;
+            let CompactOptions { hash, seed, key, .. } = unsafe { given(options, "options") }.ok()?;
             Hasher::new(hash, seed, key.as_ref()).ok()?
         };
         petal_core::compact_contains_hash(form, hasher.hash_bytes_at_once(key)?).ok()
@@ -254,10 +203,8 @@ pub unsafe extern "C" fn petal_compact_contains_checked_hash(
     found: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [data, found], {
-        // SAFETY: checked for NULL; by the conventions `data` has `length` bytes, and `found` is writable.
-        unsafe { found.write(petal_core::compact_contains_hash(form(data, length)?, hash)?) };
-        Ok(())
+    boundary!(error, [data, out found, bytes(data, length)], {
+        found.answer(petal_core::compact_contains_hash(AnyBytes::of(data), hash))
     })
 }
 
@@ -273,27 +220,16 @@ pub unsafe extern "C" fn petal_compact_contains_across_hash(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let status = boundary!(error, [answers], {
-        // SAFETY: by the conventions `data` and `lengths` have `count` elements, `data[i]` has `lengths[i]` bytes, and
-        // `answers` is a struct with room for all answers.
-        unsafe {
-            let data = boundary::elements(data, count, "data")?;
-            let lengths = boundary::elements(lengths, count, "lengths")?;
-            if let Some(i) = data.iter().position(|data| data.is_null()) {
-                return Err(boundary::error(Status::NullPointer, format_args!("data[{i}] is NULL")));
-            }
-            let form = |i: usize| form_at_once(data[i], lengths[i]).unwrap_or_else(|| AnyBytes::of(&[]));
-            let mut core = petal_answers::get(answers, count)?;
-            petal_core::compacts_contain_hash(count, form, hash, &mut core)?;
-            petal_answers::tell(answers, core.true_count, core.done);
-        }
-        Ok(())
-    });
-    if status != PETAL_OK {
-        // SAFETY: by the conventions `answers` is NULL or a struct with room for all answers.
-        unsafe { petal_answers::all_true_of(answers, count) };
-    }
-    status
+    answering!(
+        error,
+        [answers, pointers(data, count), elements(lengths, count), answers(answers, count)],
+        {
+            // SAFETY: by the conventions `data[i]` has `lengths[i]` bytes.
+            let form = |i: usize| unsafe { form_at_once(data[i].as_ptr(), lengths[i]) }.unwrap_or(AnyBytes::of(&[]));
+            answers.by(|answers| petal_core::compacts_contain_hash(count, form, hash, answers))
+        },
+        or all_true_of(answers, count)
+    )
 }
 
 /// Writes an upper limit for the length in bytes of the compact form with the keys added so far. If all keys are
@@ -305,12 +241,7 @@ pub unsafe extern "C" fn petal_builder_compact_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, size], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `size` is
-        // writable.
-        unsafe { size.write((*builder).0.change(|builder| builder.compact_size())??) };
-        Ok(())
-    })
+    boundary!(error, [change builder, out size], size.answer(builder.by(|builder| builder.compact_size())))
 }
 
 /// Makes the filter and writes its compact form into a buffer of `petal_builder_compact_size()` bytes or more, of any
@@ -324,16 +255,7 @@ pub unsafe extern "C" fn petal_builder_finish_compact(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, buffer], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, `buffer` has
-        // `length` writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let to = self::buffer(buffer, length)?;
-            let done = (*builder).0.change(|builder| builder.finish_compact(to))??;
-            if !written.is_null() {
-                written.write(done);
-            }
-        }
-        Ok(())
+    boundary!(error, [change builder, buffer, room_bytes(buffer, length), maybe written], {
+        written.answer(builder.by(|builder| builder.finish_compact(buffer)))
     })
 }

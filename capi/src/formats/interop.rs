@@ -16,8 +16,9 @@
 //! (`PETAL_ERR_UNSUPPORTED`), and their lookups of hashes say true. You can save an imported filter as an image, which
 //! opens mapped like any other.
 
+use crate::arguments::Given;
 use crate::boundary::{self, boundary};
-use crate::filter::{give, petal_filter};
+use crate::filter::petal_filter;
 use crate::image::petal_write_callback;
 use crate::kinds::{PETAL_NAME_SIZE, PETAL_SUMMARY_SIZE, out_of_range};
 use crate::spec::petal_spec;
@@ -84,6 +85,17 @@ unsafe impl boundary::SizedStruct for petal_import_options {
     const FIRST_SIZE: usize = 56;
 }
 
+impl Given for petal_import_options {
+    type Said = ImportOptions;
+
+    fn said(given: Option<petal_import_options>, _name: &str) -> Result<ImportOptions> {
+        let Some(options) = given else { return Ok(ImportOptions::default()) };
+        let petal_import_options { bits, hashes, seed, rice_bits, multiplier, key, .. } = options;
+        let key = (key != [0; 16]).then_some(key);
+        Ok(ImportOptions { bits, hashes, seed, key, rice_bits, multiplier })
+    }
+}
+
 fn format_info(format: &Format) -> petal_format_info {
     let flag = |is: bool, flag: u32| if is { flag } else { 0 };
     let mut info = petal_format_info {
@@ -115,13 +127,9 @@ pub unsafe extern "C" fn petal_format_at(
     info: *mut petal_format_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [info], {
-        // SAFETY: checked for NULL; by the conventions `info` is a struct of its size.
-        unsafe {
-            boundary::check_out(info)?;
-            let format = FORMATS.get(index).ok_or_else(|| out_of_range("index", index, FORMATS.len()))?;
-            boundary::write(info, format_info(format));
-        }
+    boundary!(error, [fill info], {
+        let format = FORMATS.get(index).ok_or_else(|| out_of_range("index", index, FORMATS.len()))?;
+        info.set(format_info(format));
         Ok(())
     })
 }
@@ -133,12 +141,8 @@ pub unsafe extern "C" fn petal_format_find(
     info: *mut petal_format_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [name, info], {
-        // SAFETY: checked for NULL; by the conventions `name` is a string, and `info` is a struct of its size.
-        unsafe {
-            boundary::check_out(info)?;
-            boundary::write(info, format_info(interop::find(boundary::name(name)?)?));
-        }
+    boundary!(error, [name, fill info, name name], {
+        info.set(format_info(interop::find(name)?));
         Ok(())
     })
 }
@@ -152,14 +156,13 @@ pub unsafe extern "C" fn petal_format_variant(
     variant: *mut c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [format, variant], {
-        // SAFETY: checked for NULL; by the conventions `format` is a string.
-        let names = interop::find(unsafe { boundary::name(format)? })?.variants;
+    let variant = variant.cast::<[c_char; PETAL_NAME_SIZE]>();
+    boundary!(error, [format, out variant, name format], {
+        let names = interop::find(format)?.variants;
         let chosen = names.get(index).ok_or_else(|| out_of_range("index", index, names.len()))?;
         let mut text = [0; PETAL_NAME_SIZE];
         boundary::copy_text(chosen, &mut text);
-        // SAFETY: checked not to be NULL; there is room by the function's contract.
-        unsafe { variant.cast::<[c_char; PETAL_NAME_SIZE]>().write(text) };
+        variant.set(text);
         Ok(())
     })
 }
@@ -173,14 +176,9 @@ pub unsafe extern "C" fn petal_format_recognise(
     info: *mut petal_format_info,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [info], {
-        // SAFETY: checked for NULL; by the conventions `bytes` has `length` bytes, and `info` is a struct of its size.
-        unsafe {
-            boundary::check_out(info)?;
-            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
-            let format = interop::recognise(bytes).ok_or(Error::from(Status::Foreign))?;
-            boundary::write(info, format_info(format));
-        }
+    boundary!(error, [fill info, bytes(bytes, length)], {
+        let format = interop::recognise(bytes).ok_or(Error::from(Status::Foreign))?;
+        info.set(format_info(format));
         Ok(())
     })
 }
@@ -196,34 +194,10 @@ pub unsafe extern "C" fn petal_filter_import(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [format, filter], {
-        // SAFETY: checked for NULL; by the conventions `format` is a string, `bytes` has `length` bytes, `options` is
-        // NULL or a struct of its size, and `filter` is writable.
-        unsafe {
-            let format = interop::find(boundary::name(format)?)?;
-            let options = match boundary::read_optional(options)? {
-                None => ImportOptions::default(),
-                Some(petal_import_options { bits, hashes, seed, rice_bits, multiplier, key, .. }) => {
-                    let key = (key != [0; 16]).then_some(key);
-                    ImportOptions { bits, hashes, seed, key, rice_bits, multiplier }
-                }
-            };
-            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
-            give(filter, || format.import(bytes, &options))
-        }
+    boundary!(error, [format, give filter, name format, given options, bytes(bytes, length)], {
+        let format = interop::find(format)?;
+        filter.made(|| format.import(bytes, &options))
     })
-}
-
-/// A format and the variant of it that a caller asks for.
-///
-/// # Safety
-/// `format` is a string; `variant` is NULL or one.
-unsafe fn named<'a>(format: *const c_char, variant: *const c_char) -> Result<(&'static Format, Option<&'a str>)> {
-    // SAFETY: `format` is a string, and `variant` NULL or a string, as the safety section asks.
-    unsafe {
-        let variant = if variant.is_null() { None } else { Some(boundary::name(variant)?) };
-        Ok((interop::find(boundary::name(format)?)?, variant))
-    }
 }
 
 /// Writes how many bytes a filter has in a format. `variant`, nullable, names one of the format's variants. NULL is the
@@ -237,14 +211,8 @@ pub unsafe extern "C" fn petal_filter_export_size(
     size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, format, size], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `format` is a string,
-        // `variant` is NULL or a string, and `size` is writable.
-        unsafe {
-            let (format, variant) = named(format, variant)?;
-            size.write(measured(petal_filter::get(filter)?, format, variant)?);
-        }
-        Ok(())
+    boundary!(error, [read filter, format, out size, name format, maybe name variant], {
+        size.answer(measured(filter, interop::find(format)?, variant))
     })
 }
 
@@ -271,12 +239,11 @@ pub unsafe extern "C" fn petal_filter_export(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, format, buffer], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `format` is a string,
-        // `variant` is NULL or a string, `buffer` has `length` writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let (format, variant) = named(format, variant)?;
-            let filter = petal_filter::get(filter)?;
+    boundary!(
+        error,
+        [read filter, format, buffer, name format, maybe name variant, room_bytes(buffer, length), maybe written],
+        {
+            let format = interop::find(format)?;
             let size = measured(filter, format, variant)?;
             if size > length as u64 {
                 let message = format_args!("the buffer has {length} bytes, the filter needs {size}");
@@ -285,19 +252,15 @@ pub unsafe extern "C" fn petal_filter_export(
             let mut done = 0;
             format.export(filter, variant, &mut |bytes| {
                 // Threads that insert meanwhile change no length.
-                if bytes.len() > length - done {
-                    return Err(Status::Internal.into());
-                }
-                buffer.cast::<u8>().add(done).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+                let place = buffer[done..].get_mut(..bytes.len()).ok_or(Status::Internal)?;
+                place.copy_from_slice(bytes);
                 done += bytes.len();
                 Ok(())
             })?;
-            if !written.is_null() {
-                written.write(done);
-            }
+            written.set(done);
+            Ok(())
         }
-        Ok(())
-    })
+    )
 }
 
 /// Gives a filter in a format to `write`, piece by piece and in order. `variant` is as in `petal_filter_export_size()`.
@@ -311,21 +274,8 @@ pub unsafe extern "C" fn petal_filter_export_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, format], {
-        let write = write.ok_or_else(|| boundary::null("write"))?;
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `format` is a string,
-        // and `variant` is NULL or a string.
-        unsafe {
-            let (format, variant) = named(format, variant)?;
-            format.export(petal_filter::get(filter)?, variant, &mut |bytes| match write(
-                context,
-                bytes.as_ptr().cast(),
-                bytes.len(),
-            ) {
-                true => Ok(()),
-                false => Err(Error::from(Status::Callback)),
-            })
-        }
+    boundary!(error, [read filter, format, callback(write, context), name format, maybe name variant], {
+        interop::find(format)?.export(filter, variant, &mut |bytes| write.take(bytes))
     })
 }
 
@@ -344,15 +294,9 @@ pub unsafe extern "C" fn petal_format_spec(
     spec: *mut petal_spec,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [format, spec], {
-        // SAFETY: checked for NULL; by the conventions `format` is a string, `variant` is NULL or a string, and `spec`
-        // is a struct of its size.
-        unsafe {
-            boundary::check_out(spec)?;
-            let (format, variant) = named(format, variant)?;
-            let core = format.spec(capacity, false_positive_rate, variant, seed)?;
-            boundary::write(spec, petal_spec::of_core(&core));
-        }
+    boundary!(error, [format, fill spec, name format, maybe name variant], {
+        let core = interop::find(format)?.spec(capacity, false_positive_rate, variant, seed)?;
+        spec.set(petal_spec::of_core(&core));
         Ok(())
     })
 }

@@ -2,23 +2,23 @@
 //!
 //! A builder takes any number of rows, and makes an index of them whose rows are arranged for searches.
 
-use super::{give, petal_index};
+use super::petal_index;
 use crate::boundary::{self, boundary};
-use crate::handle::{self, Handle};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::IndexBuilder;
+use petal_core::{Error, IndexBuilder, Status};
 use std::ffi::c_void;
 
 /// A builder of an index. Free it with `petal_index_builder_free()`.
-pub struct petal_index_builder(pub(super) Handle<Option<IndexBuilder>>);
+pub struct petal_index_builder(Handle<Option<IndexBuilder>>);
+
+owner!(imageless petal_index_builder, Option<IndexBuilder>);
 
 /// The error for a builder that has made its index.
-pub(super) fn is_done() -> petal_core::Error {
-    boundary::error(
-        petal_core::Status::Contradiction,
-        format_args!("the builder has made its index, and takes no more rows"),
-    )
+fn is_done() -> Error {
+    let message = format_args!("the builder has made its index, and takes no more rows");
+    boundary::error(Status::Contradiction, message)
 }
 
 /// Makes a builder of the index that a spec describes. The index gets room for as many rows as come, and for the
@@ -29,14 +29,7 @@ pub unsafe extern "C" fn petal_index_builder_new(
     builder: *mut *mut petal_index_builder,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, builder], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `builder` is writable.
-        unsafe {
-            handle::give(builder, || {
-                Ok(petal_index_builder(Handle::new(Some(IndexBuilder::new(&petal_spec::get(spec)?)?))))
-            })
-        }
-    })
+    boundary!(error, [spec, give builder, given spec], builder.made(|| IndexBuilder::new(&spec).map(Some)))
 }
 
 /// Frees a builder. NULL is allowed.
@@ -55,13 +48,8 @@ pub unsafe extern "C" fn petal_index_builder_add(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, row], {
-        // SAFETY: checked for NULL; by the conventions `row` has `length` bytes, and `builder` is a handle that nobody
-        // else uses.
-        unsafe {
-            let row = boundary::bytes(row.cast(), length, "row")?;
-            (*builder).0.change(|builder| builder.as_mut().ok_or_else(is_done)?.add(id, row))?
-        }
+    boundary!(error, [change builder, row, bytes(row, length)], {
+        builder.by(|builder| builder.as_mut().ok_or_else(is_done)?.add(id, row))
     })
 }
 
@@ -72,15 +60,12 @@ pub unsafe extern "C" fn petal_index_builder_finish(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, index], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `index` is
-        // writable.
-        unsafe {
-            give(index, || {
-                let made = (*builder).0.change(|builder| builder.as_ref().ok_or_else(is_done)?.build())??;
-                let _ = (*builder).0.change(Option::take);
-                Ok(made)
-            })
-        }
+    boundary!(error, [change builder, give index], {
+        let make = |builder: &mut Option<IndexBuilder>| {
+            let made = builder.as_ref().ok_or_else(is_done)?.build()?;
+            *builder = None;
+            Ok(made)
+        };
+        index.made(|| builder.by(make))
     })
 }

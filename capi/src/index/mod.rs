@@ -33,11 +33,12 @@
 //! comment of its constant says, with each operation rounded once. A row is found if that double is at least the
 //! threshold. Of rows that are equally similar, those with the least ids come first, then those with the least numbers.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::arguments::{arguments, list};
+use crate::boundary::{self, boundary, number};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Image, Index, Result};
+use petal_core::{Image, Index, Status};
 use std::ffi::c_void;
 
 pub mod builder;
@@ -57,10 +58,7 @@ pub unsafe extern "C" fn petal_index_new(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, index], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `index` is writable.
-        unsafe { give(index, || petal_core::create_index(&petal_spec::get(spec)?)) }
-    })
+    boundary!(error, [spec, give index, given spec], index.made(|| petal_core::create_index(&spec)))
 }
 
 /// Frees an index. If you changed an image in place, this function brings the image up to date first. Call
@@ -82,17 +80,8 @@ pub unsafe extern "C" fn petal_index_add(
     number: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, row], {
-        // SAFETY: checked for NULL; by the conventions `row` has `length` bytes, `index` is a handle that nobody else
-        // uses, and `number` is NULL or writable.
-        unsafe {
-            let row = boundary::bytes(row.cast(), length, "row")?;
-            let added = (*index).0.change(|index| index.add(id, row))??;
-            if !number.is_null() {
-                number.write(added);
-            }
-        }
-        Ok(())
+    boundary!(error, [change index, row, bytes(row, length), maybe number], {
+        number.answer(index.by(|index| index.add(id, row)))
     })
 }
 
@@ -105,17 +94,7 @@ pub unsafe extern "C" fn petal_index_remove(
     removed: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses, and `removed` is NULL
-        // or writable.
-        unsafe {
-            let rows = (*index).0.change(|index| index.remove(id))??;
-            if !removed.is_null() {
-                removed.write(rows);
-            }
-        }
-        Ok(())
-    })
+    boundary!(error, [change index, maybe removed], removed.answer(index.by(|index| index.remove(id))))
 }
 
 /// Removes the row with a number, and writes whether it was there, which is nullable. Returns
@@ -127,54 +106,26 @@ pub unsafe extern "C" fn petal_index_remove_row(
     removed: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses, and `removed` is NULL
-        // or writable.
-        unsafe {
-            let was_there = (*index).0.change(|index| index.remove_row(row))??;
-            if !removed.is_null() {
-                removed.write(was_there);
-            }
-        }
-        Ok(())
-    })
+    boundary!(error, [change index, maybe removed], removed.answer(index.by(|index| index.remove_row(row))))
 }
 
 /// Returns how many rows have numbers, with those that were removed: the number of the next row. Constant time. 0 for
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_rows(index: *const petal_index) -> u64 {
-    let mut rows = 0;
-    let _ = boundary!(NO_ERROR, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        rows = unsafe { petal_index::get(index)? }.rows();
-        Ok(())
-    });
-    rows
+    number!([read index], index.rows())
 }
 
 /// Returns how many rows there are, without those that were removed. Reads a bit of each row. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_count(index: *const petal_index) -> u64 {
-    let mut rows = 0;
-    let _ = boundary!(NO_ERROR, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        rows = unsafe { petal_index::get(index)? }.len();
-        Ok(())
-    });
-    rows
+    number!([read index], index.len())
 }
 
 /// Returns the number of bits of a row; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_width(index: *const petal_index) -> u64 {
-    let mut width = 0;
-    let _ = boundary!(NO_ERROR, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        width = unsafe { petal_index::get(index)? }.width();
-        Ok(())
-    });
-    width
+    number!([read index], index.width())
 }
 
 /// Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
@@ -188,22 +139,12 @@ pub unsafe extern "C" fn petal_index_row_at(
     count: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and the outputs are
-        // NULL or writable.
-        unsafe {
-            let found = petal_index::get(index)?.row_at(row)?;
-            if !is_there.is_null() {
-                is_there.write(found.is_some());
-            }
-            if let Some((its_id, its_count)) = found {
-                if !id.is_null() {
-                    id.write(its_id);
-                }
-                if !count.is_null() {
-                    count.write(its_count);
-                }
-            }
+    boundary!(error, [read index, maybe is_there, maybe id, maybe count], {
+        let found = index.row_at(row)?;
+        is_there.set(found.is_some());
+        if let Some((its_id, its_count)) = found {
+            id.set(its_id);
+            count.set(its_count);
         }
         Ok(())
     })
@@ -218,14 +159,7 @@ pub unsafe extern "C" fn petal_index_copy_row(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, bytes], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `bytes` has
-        // `length` writable bytes.
-        unsafe {
-            let bytes = boundary::elements_mut(bytes.cast::<u8>(), length, "bytes")?;
-            petal_index::get(index)?.copy_row(row, bytes)
-        }
-    })
+    boundary!(error, [read index, bytes, room_bytes(bytes, length)], index.copy_row(row, bytes))
 }
 
 /// Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
@@ -238,11 +172,7 @@ pub unsafe extern "C" fn petal_index_find(
     row: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, row], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `row` is writable.
-        unsafe { row.write(petal_index::get(index)?.find(id, from).unwrap_or(PETAL_NO_ROW)) };
-        Ok(())
-    })
+    boundary!(error, [read index, out row], row.answer(Ok(index.find(id, from).unwrap_or(PETAL_NO_ROW))))
 }
 
 /// The number of no row.
@@ -259,17 +189,11 @@ pub unsafe extern "C" fn petal_index_merge(
 ) -> petal_status {
     boundary!(error, [index, other], {
         if std::ptr::eq(index, other) {
-            return Err(boundary::error(
-                petal_core::Status::Contradiction,
-                format_args!("other is the index itself, which cannot be appended to itself"),
-            ));
+            let message = format_args!("other is the index itself, which cannot be appended to itself");
+            return Err(boundary::error(Status::Contradiction, message));
         }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses, and `other` one that
-        // nobody changes.
-        unsafe {
-            let other = petal_index::get(other)?;
-            (*index).0.change(|index| index.merge(other))?
-        }
+        arguments!(change index, read other);
+        index.by(|index| index.merge(other))
     })
 }
 
@@ -283,14 +207,9 @@ pub unsafe extern "C" fn petal_index_arranged(
     arranged: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, arranged], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `arranged` is
-        // writable.
-        unsafe {
-            let index = petal_index::get(index)?;
-            let capacity = if capacity == 0 { index.len().max(1) } else { capacity };
-            give(arranged, || index.arranged(capacity))
-        }
+    boundary!(error, [read index, give arranged], {
+        let capacity = if capacity == 0 { index.len().max(1) } else { capacity };
+        arranged.made(|| index.arranged(capacity))
     })
 }
 
@@ -304,14 +223,9 @@ pub unsafe extern "C" fn petal_index_merged(
     merged: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, other, merged], {
-        // SAFETY: checked for NULL; by the conventions `index` and `other` are handles that nobody changes, and
-        // `merged` is writable.
-        unsafe {
-            let (index, other) = (petal_index::get(index)?, petal_index::get(other)?);
-            let capacity = if capacity == 0 { (index.len() + other.len()).max(1) } else { capacity };
-            give(merged, || index.merged(other, capacity))
-        }
+    boundary!(error, [read index, read other, give merged], {
+        let capacity = if capacity == 0 { (index.len() + other.len()).max(1) } else { capacity };
+        merged.made(|| index.merged(other, capacity))
     })
 }
 
@@ -324,12 +238,7 @@ pub unsafe extern "C" fn petal_index_attach(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: by the conventions `bytes` has `length` bytes.
-        let bytes = unsafe { boundary::bytes(bytes.cast(), length, "bytes")? };
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses.
-        unsafe { (*index).0.change(|index| index.attach(bytes))? }
-    })
+    boundary!(error, [change index, bytes(bytes, length)], index.by(|index| index.attach(bytes)))
 }
 
 /// Copies the bytes that `petal_index_attach()` kept, up to `room` of them. `length` becomes the number of all of them.
@@ -342,16 +251,8 @@ pub unsafe extern "C" fn petal_index_attachment(
     length: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, length], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `buffer` has `room`
-        // writable bytes, and `length` is writable.
-        unsafe {
-            let kept = petal_index::get(index)?.attachment()?;
-            let buffer = boundary::elements_mut(buffer.cast::<u8>(), room, "buffer")?;
-            let given = kept.len().min(room);
-            buffer[..given].copy_from_slice(&kept[..given]);
-            length.write(kept.len());
-        }
+    boundary!(error, [read index, out length, room_bytes(buffer, room)], {
+        list(index.attachment()?.into_iter(), buffer, length);
         Ok(())
     })
 }
@@ -359,21 +260,12 @@ pub unsafe extern "C" fn petal_index_attachment(
 /// Removes all rows and the attachment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_clear(index: *mut petal_index, error: *mut petal_error) -> petal_status {
-    boundary!(error, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody else uses.
-        unsafe { (*index).0.change(|index| index.clear())? }
-    })
+    boundary!(error, [change index], index.by(|index| index.clear()))
 }
 
 /// Returns what this index can do now: `PETAL_CAN_*`, ORed. An index that is open for reading can do less than its
 /// kind. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_capabilities(index: *const petal_index) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [index], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes.
-        capabilities = unsafe { petal_index::get(index)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read index], index.capabilities().0)
 }

@@ -4,10 +4,11 @@
 //! `PETAL_ERR_UNSUPPORTED_BY_HANDLE`.
 
 use super::petal_index;
+use crate::arguments::{Given, arguments, list};
 use crate::boundary::{self, boundary};
 use crate::builder::petal_progress_callback;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Hit, Result, SearchOptions, Similarity, Status};
+use petal_core::{Error, Hit, Index, Result, SearchOptions, Similarity, Status};
 use std::ffi::c_void;
 
 /// How similarity is measured: one of `PETAL_SIMILARITY_*`.
@@ -71,45 +72,42 @@ pub type petal_index_hit_callback =
     Option<unsafe extern "C" fn(context: *mut c_void, hit: *const petal_index_hit) -> bool>;
 
 /// The options of a search, with the caller's callback.
-pub(super) struct Options {
+pub(crate) struct Options {
     given: Option<petal_search_options>,
     similarity: Similarity,
 }
 
-impl Options {
-    /// # Safety
-    /// `options` is NULL or a struct with its size set.
-    pub(super) unsafe fn read(options: *const petal_search_options) -> Result<Options> {
-        // SAFETY: `options` is NULL or a struct of its size, as the safety section asks.
-        let given = unsafe { boundary::read_optional(options)? };
-        let similarity = match given {
-            None => Similarity::Tanimoto,
-            Some(petal_search_options { similarity, alpha, beta, reserved, .. }) => {
-                if reserved != 0 {
-                    return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
-                }
-                match similarity {
-                    PETAL_SIMILARITY_TANIMOTO => Similarity::Tanimoto,
-                    PETAL_SIMILARITY_DICE => Similarity::Dice,
-                    PETAL_SIMILARITY_TVERSKY => Similarity::Tversky { alpha, beta },
-                    PETAL_SIMILARITY_COSINE => Similarity::Cosine,
-                    PETAL_SIMILARITY_HAMMING => Similarity::Hamming,
-                    other => {
-                        let what = format_args!("similarity = {other} is not a similarity; 0 to 4 are known");
-                        return Err(boundary::error(Status::UnknownValue, what));
-                    }
-                }
+impl Given for petal_search_options {
+    type Said = Options;
+
+    fn said(given: Option<petal_search_options>, _name: &str) -> Result<Options> {
+        let Some(options) = given else { return Ok(Options { given, similarity: Similarity::Tanimoto }) };
+        if options.reserved != 0 {
+            let message = format_args!("reserved = {} is not 0", options.reserved);
+            return Err(boundary::error(Status::UnknownValue, message));
+        }
+        let similarity = match options.similarity {
+            PETAL_SIMILARITY_TANIMOTO => Similarity::Tanimoto,
+            PETAL_SIMILARITY_DICE => Similarity::Dice,
+            PETAL_SIMILARITY_TVERSKY => Similarity::Tversky { alpha: options.alpha, beta: options.beta },
+            PETAL_SIMILARITY_COSINE => Similarity::Cosine,
+            PETAL_SIMILARITY_HAMMING => Similarity::Hamming,
+            other => {
+                let what = format_args!("similarity = {other} is not a similarity; 0 to 4 are known");
+                return Err(boundary::error(Status::UnknownValue, what));
             }
         };
         Ok(Options { given, similarity })
     }
+}
 
+impl Options {
     /// Runs a search with these options.
-    pub(super) fn search<T>(&self, search: impl FnOnce(&mut SearchOptions) -> Result<T>) -> Result<T> {
+    pub(crate) fn search<T>(&self, search: impl FnOnce(&mut SearchOptions) -> Result<T>) -> Result<T> {
         let mut options = SearchOptions { similarity: self.similarity, ..SearchOptions::default() };
         let Some(given) = self.given else { return search(&mut options) };
         options.threads = given.threads;
-        // SAFETY: the caller's function, called as its type says.
+        // SAFETY: by the conventions the function may be called with this context during the call.
         let mut call =
             |done, total| given.progress.is_none_or(|call| unsafe { call(given.progress_context, done, total) });
         if given.progress.is_some() {
@@ -119,14 +117,10 @@ impl Options {
     }
 }
 
-/// Copies as many hits to an array as there is room for.
-///
-/// # Safety
-/// `hits` has room for `room` hits.
-unsafe fn copy(found: &[Hit], hits: *mut petal_index_hit, room: usize) {
-    for (i, Hit { id, row, similarity }) in found.iter().copied().take(room).enumerate() {
-        // SAFETY: `i` is below `room`.
-        unsafe { hits.add(i).write(petal_index_hit { id, row, similarity }) };
+impl petal_index_hit {
+    fn of_core(hit: &Hit) -> petal_index_hit {
+        let Hit { id, row, similarity } = *hit;
+        petal_index_hit { id, row, similarity }
     }
 }
 
@@ -144,19 +138,9 @@ pub unsafe extern "C" fn petal_index_top(
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, query, found], {
-        if hits.is_null() && k > 0 {
-            return Err(boundary::null("hits"));
-        }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `options` is NULL or a struct of its size, `hits` has room for `k`, and `found` is writable.
-        unsafe {
-            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
-            let index = petal_index::get(index)?;
-            let answer = options.search(|options| index.top(query, k, options))?;
-            copy(&answer, hits, k);
-            found.write(answer.len());
-        }
+    boundary!(error, [read index, query, out found, room(hits, k), given options, bytes(query, length)], {
+        let answer = options.search(|options| index.top(query, k, options))?;
+        list(answer.iter().map(petal_index_hit::of_core), hits, found);
         Ok(())
     })
 }
@@ -176,19 +160,9 @@ pub unsafe extern "C" fn petal_index_at_least(
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, query, found], {
-        if hits.is_null() && room > 0 {
-            return Err(boundary::null("hits"));
-        }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `options` is NULL or a struct of its size, `hits` has room for `room`, and `found` is writable.
-        unsafe {
-            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
-            let index = petal_index::get(index)?;
-            let answer = options.search(|options| index.at_least(query, threshold, options))?;
-            copy(&answer, hits, room);
-            found.write(answer.len());
-        }
+    boundary!(error, [read index, query, out found, room(hits, room), given options, bytes(query, length)], {
+        let answer = options.search(|options| index.at_least(query, threshold, options))?;
+        list(answer.iter().map(petal_index_hit::of_core), hits, found);
         Ok(())
     })
 }
@@ -208,47 +182,39 @@ pub unsafe extern "C" fn petal_index_each_at_least(
     found: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, query], {
+    boundary!(error, [read index, query, maybe found], {
         let each = each.ok_or_else(|| boundary::null("each"))?;
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `options` is NULL or a struct of its size, and `found` is NULL or writable. `each` is the caller's
-        // function, called as its type says.
-        unsafe {
-            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
-            let index = petal_index::get(index)?;
-            let mut call = |hit: &Hit| {
-                let Hit { id, row, similarity } = *hit;
-                each(context, &petal_index_hit { id, row, similarity })
-            };
-            let hits = options.search(|options| index.for_each_at_least(query, threshold, options, &mut call))?;
-            if !found.is_null() {
-                found.write(hits);
-            }
-        }
-        Ok(())
+        arguments!(given options, bytes(query, length));
+        // SAFETY: by the conventions `each` may be called with this context during the call.
+        let mut call = |hit: &Hit| unsafe { each(context, &petal_index_hit::of_core(hit)) };
+        found.answer(options.search(|options| index.for_each_at_least(query, threshold, options, &mut call)))
     })
 }
 
-/// The bytes of queries that follow each other.
-///
-/// # Safety
-/// `queries` has as many bytes as `count` rows.
-unsafe fn all_queries<'a>(index: &petal_core::Index, queries: *const c_void, count: usize) -> Result<&'a [u8]> {
-    let bytes = index.row_bytes().checked_mul(count).ok_or_else(|| {
+/// How many bytes `count` queries have.
+fn query_bytes(index: &Index, count: usize) -> Result<usize> {
+    index.row_bytes().checked_mul(count).ok_or_else(|| {
         Error::new(Status::TooLarge, format_args!("{count} queries are more than the address space holds"))
-    })?;
-    // SAFETY: as the safety section says.
-    unsafe { boundary::bytes(queries.cast(), bytes, "queries") }
+    })
 }
 
-/// Refuses more hits than an array can have: `each` for each of `count` queries.
-fn check_room(count: usize, name: &str, each: usize) -> Result<()> {
+/// How many hits there is room for: `each` for each of `count` queries. Refuses more than an array can have.
+fn hits_of(count: usize, name: &str, each: usize) -> Result<usize> {
     let bytes = size_of::<petal_index_hit>().checked_mul(each).and_then(|bytes| bytes.checked_mul(count));
     if bytes.is_some_and(|bytes| isize::try_from(bytes).is_ok()) {
-        return Ok(());
+        return Ok(each * count);
     }
     let message = format_args!("count = {count} times {name} = {each} hits are more than the address space holds");
     Err(Error::new(Status::TooLarge, message))
+}
+
+/// Gives each of many queries its number of hits, and its first `each` hits.
+fn list_many(answers: &[Vec<Hit>], hits: &mut [petal_index_hit], each: usize, found: &mut [usize]) {
+    for (i, (answer, found)) in answers.iter().zip(found).enumerate() {
+        let room = &mut hits[i * each..(i + 1) * each];
+        room.iter_mut().zip(answer).for_each(|(to, hit)| *to = petal_index_hit::of_core(hit));
+        *found = answer.len();
+    }
 }
 
 /// `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
@@ -265,25 +231,14 @@ pub unsafe extern "C" fn petal_index_top_many(
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, queries, found], {
+    boundary!(error, [read index, queries, found], {
         if hits.is_null() && k > 0 {
             return Err(boundary::null("hits"));
         }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `queries` has the bytes
-        // of `count` rows, `options` is NULL or a struct of its size, `hits` has room for `k` hits of each query, and
-        // `found` for `count` numbers.
-        unsafe {
-            let (options, index) = (Options::read(options)?, petal_index::get(index)?);
-            let queries = all_queries(index, queries, count)?;
-            check_room(count, "k", k)?;
-            let answers = options.search(|options| index.top_many(queries, k, options))?;
-            for (i, answer) in answers.iter().enumerate() {
-                if k > 0 {
-                    copy(answer, hits.add(i * k), k);
-                }
-                found.add(i).write(answer.len());
-            }
-        }
+        arguments!(given options, bytes(queries, query_bytes(index, count)?));
+        arguments!(room(hits, hits_of(count, "k", k)?), room(found, count));
+        let answers = options.search(|options| index.top_many(queries, k, options))?;
+        list_many(&answers, hits, k, found);
         Ok(())
     })
 }
@@ -303,25 +258,14 @@ pub unsafe extern "C" fn petal_index_at_least_many(
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, queries, found], {
+    boundary!(error, [read index, queries, found], {
         if hits.is_null() && room > 0 {
             return Err(boundary::null("hits"));
         }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `queries` has the bytes
-        // of `count` rows, `options` is NULL or a struct of its size, `hits` has room for `room` hits of each query,
-        // and `found` for `count` numbers.
-        unsafe {
-            let (options, index) = (Options::read(options)?, petal_index::get(index)?);
-            let queries = all_queries(index, queries, count)?;
-            check_room(count, "room", room)?;
-            let answers = options.search(|options| index.at_least_many(queries, threshold, options))?;
-            for (i, answer) in answers.iter().enumerate() {
-                if room > 0 {
-                    copy(answer, hits.add(i * room), room);
-                }
-                found.add(i).write(answer.len());
-            }
-        }
+        arguments!(given options, bytes(queries, query_bytes(index, count)?));
+        arguments!(room(hits, hits_of(count, "room", room)?), room(found, count));
+        let answers = options.search(|options| index.at_least_many(queries, threshold, options))?;
+        list_many(&answers, hits, room, found);
         Ok(())
     })
 }

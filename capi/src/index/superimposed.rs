@@ -1,7 +1,8 @@
 //! INDEXES: ROWS THAT CONTAIN A QUERY, AND FEATURES
 
 use super::petal_index;
-use super::search::{Options, petal_search_options};
+use super::search::petal_search_options;
+use crate::arguments::arguments;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::{Fold, Status};
@@ -25,35 +26,24 @@ pub unsafe extern "C" fn petal_index_contains_all(
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, found], {
-        if ids.is_null() && room > 0 {
-            return Err(boundary::null("ids"));
-        }
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `options` is NULL or a struct of its size, `ids` has room for `room`, and `found` is writable.
-        unsafe {
-            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
-            let (index, mut count) = (petal_index::get(index)?, 0);
-            // Outputs are written on success only, and a search may be cancelled.
-            let mut first: Vec<u64> = Vec::new();
-            let mut take = |_: u64, id: u64| {
-                count += 1;
-                if first.len() < room {
-                    if first.try_reserve(1).is_err() {
-                        return false;
-                    }
-                    first.push(id);
+    boundary!(error, [read index, out found, room(ids, room), given options, bytes(query, length)], {
+        // Outputs are written on success only, and a search may be cancelled.
+        let (mut first, mut count): (Vec<u64>, usize) = (Vec::new(), 0);
+        let mut take = |_: u64, id: u64| {
+            count += 1;
+            if first.len() < room {
+                if first.try_reserve(1).is_err() {
+                    return false;
                 }
-                true
-            };
-            if !options.search(|options| index.contains_all(query, options, &mut take))? {
-                return Err(Status::OutOfMemory.into());
+                first.push(id);
             }
-            if !first.is_empty() {
-                ids.copy_from_nonoverlapping(first.as_ptr(), first.len());
-            }
-            found.write(count);
+            true
+        };
+        if !options.search(|options| index.contains_all(query, options, &mut take))? {
+            return Err(Status::OutOfMemory.into());
         }
+        ids[..first.len()].copy_from_slice(&first);
+        found.set(count);
         Ok(())
     })
 }
@@ -77,23 +67,17 @@ pub unsafe extern "C" fn petal_index_each_contains_all(
     found: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index], {
+    boundary!(error, [read index, maybe found], {
         let each = each.ok_or_else(|| boundary::null("each"))?;
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, `options` is NULL or a struct of its size, and `found` is NULL or writable. `each` is the caller's
-        // function, called as its type says.
-        unsafe {
-            let (options, query) = (Options::read(options)?, boundary::bytes(query.cast(), length, "query")?);
-            let (index, mut count) = (petal_index::get(index)?, 0);
-            let mut take = |row: u64, id: u64| {
-                count += 1;
-                each(context, row, id)
-            };
-            options.search(|options| index.contains_all(query, options, &mut take))?;
-            if !found.is_null() {
-                found.write(count);
-            }
-        }
+        arguments!(given options, bytes(query, length));
+        let mut count = 0;
+        let mut take = |row: u64, id: u64| {
+            count += 1;
+            // SAFETY: by the conventions `each` may be called with this context during the call.
+            unsafe { each(context, row, id) }
+        };
+        options.search(|options| index.contains_all(query, options, &mut take))?;
+        found.set(count);
         Ok(())
     })
 }
@@ -109,15 +93,7 @@ pub unsafe extern "C" fn petal_index_false_positive_rate_of(
     rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, rate], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `query` has `length`
-        // bytes, and `rate` is writable.
-        unsafe {
-            let query = boundary::bytes(query.cast(), length, "query")?;
-            rate.write(petal_index::get(index)?.false_positive_rate_of(query)?);
-        }
-        Ok(())
-    })
+    boundary!(error, [read index, out rate, bytes(query, length)], rate.answer(index.false_positive_rate_of(query)))
 }
 
 /// Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
@@ -133,14 +109,8 @@ pub unsafe extern "C" fn petal_index_add_feature(
     bits: u32,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, row], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `row` has `length`
-        // bytes that nobody else uses, and `feature` has `feature_length`.
-        unsafe {
-            let feature = boundary::bytes(feature.cast(), feature_length, "feature")?;
-            let row = boundary::elements_mut(row.cast::<u8>(), length, "row")?;
-            petal_index::get(index)?.add_feature(row, feature, bits)
-        }
+    boundary!(error, [read index, row, bytes(feature, feature_length), room_bytes(row, length)], {
+        index.add_feature(row, feature, bits)
     })
 }
 
@@ -154,14 +124,7 @@ pub unsafe extern "C" fn petal_index_add_feature_hash(
     bits: u32,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, row], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, and `row` has `length`
-        // bytes that nobody else uses.
-        unsafe {
-            let row = boundary::elements_mut(row.cast::<u8>(), length, "row")?;
-            petal_index::get(index)?.add_feature_hash(row, hash, bits)
-        }
-    })
+    boundary!(error, [read index, row, room_bytes(row, length)], index.add_feature_hash(row, hash, bits))
 }
 
 /// Which bits of a row become one bit of a narrower row: one of `PETAL_FOLD_*`.
@@ -186,7 +149,7 @@ pub unsafe extern "C" fn petal_index_fold_row(
     folded_length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, folded], {
+    boundary!(error, [read index, folded], {
         let way = match fold {
             PETAL_FOLD_ADJACENT => Fold::Adjacent,
             PETAL_FOLD_MODULO => Fold::Modulo,
@@ -195,13 +158,8 @@ pub unsafe extern "C" fn petal_index_fold_row(
                 return Err(boundary::error(Status::UnknownValue, what));
             }
         };
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, `row` has `length`
-        // bytes, and `folded` has `folded_length` bytes that nobody else uses.
-        unsafe {
-            let row = boundary::bytes(row.cast(), length, "row")?;
-            let folded = boundary::elements_mut(folded.cast::<u8>(), folded_length, "folded")?;
-            petal_index::get(index)?.fold_row(row, way, width, folded)
-        }
+        arguments!(bytes(row, length), room_bytes(folded, folded_length));
+        index.fold_row(row, way, width, folded)
     })
 }
 
@@ -218,18 +176,10 @@ pub unsafe extern "C" fn petal_index_corrected(
     margin: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [index, similarity], {
-        // SAFETY: checked for NULL; by the conventions `index` is a handle that nobody changes, the rows have `length`
-        // bytes each, and the outputs are NULL or writable.
-        unsafe {
-            let first = boundary::bytes(first.cast(), length, "first")?;
-            let second = boundary::bytes(second.cast(), length, "second")?;
-            let told = petal_index::get(index)?.corrected(first, second)?;
-            similarity.write(told.similarity);
-            if !margin.is_null() {
-                margin.write(told.error);
-            }
-        }
+    boundary!(error, [read index, out similarity, maybe margin, bytes(first, length), bytes(second, length)], {
+        let told = index.corrected(first, second)?;
+        similarity.set(told.similarity);
+        margin.set(told.error);
         Ok(())
     })
 }

@@ -5,18 +5,21 @@
 //! filter builder. It uses these fields of its spec: kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash
 //! function, seed, key and parameters.
 
-use super::{give, petal_map};
-use crate::boundary::{self, NO_ERROR, boundary, read_path};
-use crate::builder::{petal_builder_options, read_options};
-use crate::filter::keys::{self, petal_answers, petal_keys};
-use crate::handle::{self, Handle};
+use super::petal_map;
+use crate::arguments::arguments;
+use crate::boundary::{NO_ERROR, boundary};
+use crate::builder::petal_builder_options;
+use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
+use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys, MapBuilder};
+use petal_core::MapBuilder;
 use std::ffi::{c_char, c_void};
 
 /// Collects keys with their values. Free it with `petal_map_builder_free()`.
 pub struct petal_map_builder(Handle<MapBuilder>);
+
+owner!(imageless petal_map_builder, MapBuilder);
 
 /// Makes a builder of the map that a spec describes. `options` is nullable.
 #[unsafe(no_mangle)]
@@ -26,13 +29,8 @@ pub unsafe extern "C" fn petal_map_builder_new(
     builder: *mut *mut petal_map_builder,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, builder], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, `options` is NULL or a struct of
-        // its size, and `builder` is writable.
-        unsafe {
-            let (spec, options) = (petal_spec::get(spec)?, read_options(options)?);
-            handle::give(builder, || Ok(petal_map_builder(Handle::new(MapBuilder::new(&spec, options)?))))
-        }
+    boundary!(error, [spec, give builder, given spec, given options], {
+        builder.made(|| MapBuilder::new(&spec, options))
     })
 }
 
@@ -53,14 +51,7 @@ pub unsafe extern "C" fn petal_map_builder_put(
     length: usize,
     value: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
-        // `length` bytes.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            (*builder).0.change(|builder| builder.put(key, value))?
-        }
-    })
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.put(key, value)))
 }
 
 /// Gives a uint64_t key a value, as `petal_map_builder_put()` does a byte key.
@@ -70,10 +61,7 @@ pub unsafe extern "C" fn petal_map_builder_put_u64(
     key: u64,
     value: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.put_u64(key, value))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.put_u64(key, value)))
 }
 
 /// Gives a value to the key with this 64-bit hash, which you made. Two keys with one hash are one key. Returns
@@ -84,10 +72,7 @@ pub unsafe extern "C" fn petal_map_builder_put_hash(
     hash: u64,
     value: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.put_hash(hash, value))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.put_hash(hash, value)))
 }
 
 /// Gives keys their values in order. `values` has one value a key, and may be NULL if there are no keys. `answers`,
@@ -100,21 +85,11 @@ pub unsafe extern "C" fn petal_map_builder_put_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let put = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `builder` is a handle that nobody else uses, and `values` is NULL or an array with
-        // an element a key.
-        unsafe {
-            let values = boundary::elements(values, keys.len(), "values")?;
-            (*builder).0.change(|builder| builder.put_batch(keys, values))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, put) }
+    taking!(error, [keys, answers, change builder], {
+        refuse_answers(answers)?;
+        arguments!(elements(values, keys.len()));
+        builder.always(|builder| builder.put_batch(keys, values))
+    })
 }
 
 /// How many keys were offered, duplicates included.
@@ -124,12 +99,7 @@ pub unsafe extern "C" fn petal_map_builder_offered(
     offered: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, offered], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody changes, and `offered` is
-        // writable.
-        unsafe { offered.write((*builder).0.get()?.count()) };
-        Ok(())
-    })
+    boundary!(error, [read builder, out offered], offered.answer(Ok(builder.count())))
 }
 
 /// Makes the map and empties the builder. You may then use the builder again, or free it. Returns
@@ -141,11 +111,7 @@ pub unsafe extern "C" fn petal_map_builder_finish(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, map], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `map` is
-        // writable.
-        unsafe { give(map, || (*builder).0.change(|builder| builder.finish())?) }
-    })
+    boundary!(error, [change builder, give map], map.made(|| builder.by(|builder| builder.finish())))
 }
 
 /// Makes the map straight into a file, which replaces an old file atomically, and empties the builder. On a failure the
@@ -156,9 +122,5 @@ pub unsafe extern "C" fn petal_map_builder_save(
     path: *const c_char,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, path], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `path` is a
-        // string.
-        unsafe { (*builder).0.change(|builder| builder.save(read_path(path)?))? }
-    })
+    boundary!(error, [change builder, path path], builder.by(|builder| builder.save(path)))
 }

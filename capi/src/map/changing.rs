@@ -6,12 +6,12 @@
 //! handle to itself. Readers of the same image in other handles and processes go on meanwhile, without locks, and see
 //! either the old value or the new one.
 
-use super::{give, petal_map};
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use super::petal_map;
+use crate::boundary::{NO_ERROR, boundary, number};
+use crate::filter::keys::{petal_answers, petal_keys, taking};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Image, Keys, Map, Result, Taken};
+use petal_core::Image;
 use std::ffi::c_void;
 
 /// Makes an empty map. The spec must name a kind that starts empty: `PETAL_KIND_APPROXIMATOR`. Returns
@@ -22,60 +22,7 @@ pub unsafe extern "C" fn petal_map_new(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, map], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `map` is writable.
-        unsafe { give(map, || petal_core::create_map(&petal_spec::get(spec)?)) }
-    })
-}
-
-/// Changes the value of one key, and tells the caller what that says of it.
-///
-/// # Safety
-/// The conventions; `answer` is nullable.
-unsafe fn change(
-    map: *mut petal_map,
-    answer: *mut bool,
-    change: impl FnOnce(&mut Map) -> Result<bool>,
-) -> petal_status {
-    boundary!(NO_ERROR, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses, and `answer` is NULL or
-        // writable.
-        unsafe {
-            let found = (*map).0.change(change)??;
-            if !answer.is_null() {
-                answer.write(found);
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Changes the values of many keys.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change_batch(
-    map: *mut petal_map,
-    keys: *const petal_keys,
-    values: *const u64,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-    change: fn(&mut Map, &Keys, &[u64], Option<&mut Answers>) -> Taken,
-) -> petal_status {
-    let take = |keys: &Keys, answers: Option<&mut Answers>| {
-        if map.is_null() {
-            return Err(boundary::null("map"));
-        }
-        // SAFETY: by the conventions `map` is a handle that nobody else uses, and `values` is NULL or an array with an
-        // element a key.
-        unsafe {
-            let values = boundary::elements(values, keys.len(), "values")?;
-            (*map).0.change(|map| change(map, keys, values, answers))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, take) }
+    boundary!(error, [spec, give map, given spec], map.made(|| petal_core::create_map(&spec)))
 }
 
 /// Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,
@@ -90,9 +37,9 @@ pub unsafe extern "C" fn petal_map_put(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
-    // `changed` is NULL or writable.
-    unsafe { change(map, changed, |map| map.put(boundary::bytes(key.cast(), length, "key")?, value)) }
+    boundary!(NO_ERROR, [change map, bytes(key, length), maybe changed], {
+        changed.answer(map.by(|map| map.put(key, value)))
+    })
 }
 
 /// Gives a uint64_t key a value, as `petal_map_put()` does a byte key.
@@ -103,8 +50,7 @@ pub unsafe extern "C" fn petal_map_put_u64(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `changed` is NULL or writable.
-    unsafe { change(map, changed, |map| map.put_u64(key, value)) }
+    boundary!(NO_ERROR, [change map, maybe changed], changed.answer(map.by(|map| map.put_u64(key, value))))
 }
 
 /// Gives a value to the key with this 64-bit hash, which you made, as `petal_map_put()` does to a byte key. Returns
@@ -116,8 +62,7 @@ pub unsafe extern "C" fn petal_map_put_hash(
     value: u64,
     changed: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `changed` is NULL or writable.
-    unsafe { change(map, changed, |map| map.put_hash(hash, value)) }
+    boundary!(NO_ERROR, [change map, maybe changed], changed.answer(map.by(|map| map.put_hash(hash, value))))
 }
 
 /// Gives keys values in order, as `petal_map_put()` does. `values` has one value a key, and may be NULL if there are no
@@ -131,10 +76,9 @@ pub unsafe extern "C" fn petal_map_put_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(map, keys, values, answers, error, Map::put_batch) }
+    taking!(error, [keys, answers, change map, elements(values, keys.len())], {
+        map.always(|map| map.put_batch(keys, values, answers))
+    })
 }
 
 /// Replaces the value of a key that is there. `found`, nullable, becomes false if the key certainly is not there;
@@ -149,9 +93,9 @@ pub unsafe extern "C" fn petal_map_replace(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `key` has `length` bytes, and `found`
-    // is NULL or writable.
-    unsafe { change(map, found, |map| map.replace(boundary::bytes(key.cast(), length, "key")?, value)) }
+    boundary!(NO_ERROR, [change map, bytes(key, length), maybe found], {
+        found.answer(map.by(|map| map.replace(key, value)))
+    })
 }
 
 /// Replaces the value of a uint64_t key that is there, as `petal_map_replace()` does for a byte key.
@@ -162,8 +106,7 @@ pub unsafe extern "C" fn petal_map_replace_u64(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `found` is NULL or writable.
-    unsafe { change(map, found, |map| map.replace_u64(key, value)) }
+    boundary!(NO_ERROR, [change map, maybe found], found.answer(map.by(|map| map.replace_u64(key, value))))
 }
 
 /// Replaces the value of the key with this 64-bit hash, which you made, as `petal_map_replace()` does for a byte key.
@@ -175,8 +118,7 @@ pub unsafe extern "C" fn petal_map_replace_hash(
     value: u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, and `found` is NULL or writable.
-    unsafe { change(map, found, |map| map.replace_hash(hash, value)) }
+    boundary!(NO_ERROR, [change map, maybe found], found.answer(map.by(|map| map.replace_hash(hash, value))))
 }
 
 /// Replaces the values of keys that are there, in order, as `petal_map_replace()` does. `values` has one value a key,
@@ -190,10 +132,9 @@ pub unsafe extern "C" fn petal_map_replace_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `map` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(map, keys, values, answers, error, Map::replace_batch) }
+    taking!(error, [keys, answers, change map, elements(values, keys.len())], {
+        map.always(|map| map.replace_batch(keys, values, answers))
+    })
 }
 
 /// Puts into `map` all that was put into `other`, for kinds with `PETAL_CAN_MERGE`. Both maps must come from one spec:
@@ -204,40 +145,18 @@ pub unsafe extern "C" fn petal_map_merge(
     other: *const petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, other], {
-        // SAFETY: checked for NULL; by the conventions both handles are live and nobody else uses `map`. If both are
-        // one, `other` is a copy.
-        unsafe {
-            let copy;
-            let other = if std::ptr::eq(map, other) {
-                copy = petal_map::get(other)?.copy()?;
-                &copy
-            } else {
-                petal_map::get(other)?
-            };
-            (*map).0.change(|map| map.merge(other))?
-        }
-    })
+    boundary!(error, [pair(map, other)], map.by(|map, other| map.merge(other)))
 }
 
 /// Forgets all keys of a map whose kind starts empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_clear(map: *mut petal_map, error: *mut petal_error) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses.
-        unsafe { (*map).0.change(|map| map.clear())? }
-    })
+    boundary!(error, [change map], map.by(|map| map.clear()))
 }
 
 /// Returns what this map can do now: `PETAL_CAN_*`, ORed. A map that is open for reading can do less than its kind. 0
 /// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_capabilities(map: *const petal_map) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
-        capabilities = unsafe { petal_map::get(map)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read map], map.capabilities().0)
 }

@@ -5,11 +5,13 @@
 //! map says of other keys that they are absent, except for a share that you choose: those keys get a meaningless value.
 //! The kind `retrieval` cannot recognise absent keys, and gives each of them a value.
 
+use crate::arguments::Out;
 use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{petal_answers, petal_keys};
+use crate::describe::petal_statistics;
+use crate::filter::keys::{answering, petal_answers, petal_keys};
 use crate::handle::{self, Handle, owner};
 use crate::status::{PETAL_OK, petal_error, petal_status};
-use petal_core::{Image, Map, Result};
+use petal_core::{Map, Result};
 use std::ffi::c_void;
 
 pub mod building;
@@ -30,24 +32,16 @@ pub unsafe extern "C" fn petal_map_free(map: *mut petal_map) {
 }
 
 /// Tells the caller what a map says.
-///
-/// # Safety
-/// `value` is NULL or writable, `found` is writable.
-unsafe fn tell(answer: Option<u64>, value: *mut u64, found: *mut bool) {
-    // SAFETY: `found` is writable, and `value` NULL or writable, as the safety section asks.
-    unsafe {
-        found.write(answer.is_some());
-        if !value.is_null() {
-            value.write(answer.unwrap_or(0));
-        }
-    }
+fn tell(answer: Option<u64>, value: Out<u64>, found: Out<bool>) {
+    found.set(answer.is_some());
+    value.set(answer.unwrap_or(0));
 }
 
 /// Looks a key up: with `at_once`, in a straight line, if that works, otherwise with `the_long_way`, which says why
 /// not.
 ///
 /// # Safety
-/// The conventions.
+/// `map` is NULL or a handle that lives and that nobody changes during the call; the outputs are NULL or writable.
 #[inline(always)]
 unsafe fn look_up(
     map: *const petal_map,
@@ -57,20 +51,23 @@ unsafe fn look_up(
     the_long_way: impl FnOnce(&Map) -> Result<Option<u64>>,
 ) -> petal_status {
     let body = || {
-        // SAFETY: by the conventions `map` is NULL or a handle that nobody changes.
+        // SAFETY: NULL or a handle that nobody changes, as the safety section asks.
         at_once(unsafe { map.as_ref() }?.0.sound()?)
     };
     if !found.is_null()
         && let Some(answer) = boundary::attempt(body, || None)
     {
-        // SAFETY: `found` is not NULL; by the conventions it is writable, and `value` is NULL or writable.
-        unsafe { tell(answer, value, found) };
+        // SAFETY: `found` is not NULL; each output is NULL or writable, as the safety section asks.
+        unsafe {
+            found.write(answer.is_some());
+            if !value.is_null() {
+                value.write(answer.unwrap_or(0));
+            }
+        }
         return PETAL_OK;
     }
-    boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
-        // writable, and `found` is writable.
-        unsafe { tell(the_long_way(petal_map::get(map)?)?, value, found) };
+    boundary!(NO_ERROR, [read map, maybe value, out found], {
+        tell(the_long_way(map)?, value, found);
         Ok(())
     })
 }
@@ -86,7 +83,7 @@ pub unsafe extern "C" fn petal_map_get(
     value: *mut u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `key` has `length` bytes, and the others are as `look_up` asks.
+    // SAFETY: by the conventions `key` has `length` bytes, and all else is as `look_up` asks.
     unsafe {
         look_up(
             map,
@@ -106,7 +103,7 @@ pub unsafe extern "C" fn petal_map_get_u64(
     value: *mut u64,
     found: *mut bool,
 ) -> petal_status {
-    // SAFETY: the conventions are those of `look_up`.
+    // SAFETY: by the conventions all is as `look_up` asks.
     unsafe { look_up(map, value, found, |map| map.get_u64_at_once(key), |map| map.get_u64(key)) }
 }
 
@@ -120,10 +117,8 @@ pub unsafe extern "C" fn petal_map_get_hash(
     value: *mut u64,
     found: *mut bool,
 ) -> petal_status {
-    boundary!(NO_ERROR, [map, found], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `value` is NULL or
-        // writable, and `found` is writable.
-        unsafe { tell(petal_map::get(map)?.get_hash(hash)?, value, found) };
+    boundary!(NO_ERROR, [read map, maybe value, out found], {
+        tell(map.get_hash(hash)?, value, found);
         Ok(())
     })
 }
@@ -137,23 +132,12 @@ pub unsafe extern "C" fn petal_map_get_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let status = boundary!(error, [map, keys, answers], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `keys` is a struct with
-        // arrays as long as it says, and `answers` is a struct with room for all answers.
-        unsafe {
-            let keys = petal_keys::get(keys)?;
-            let mut core = petal_answers::get(answers, keys.len())?;
-            petal_map::get(map)?.get_batch(&keys, &mut core)?;
-            petal_answers::tell(answers, core.true_count, core.done);
-        }
-        Ok(())
-    });
-    if status != PETAL_OK {
-        // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL
-        // or a struct with room for all answers.
-        unsafe { petal_answers::all_absent(answers, keys) };
-    }
-    status
+    answering!(
+        error,
+        [read map, keys(keys, answers)],
+        answers.by(|answers| map.get_batch(keys, answers)),
+        or all_absent(answers, keys)
+    )
 }
 
 /// Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
@@ -165,24 +149,16 @@ pub unsafe extern "C" fn petal_map_statistics(
     statistics: *mut petal_statistics,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, statistics], {
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size, and `map` is a handle that
-        // nobody changes.
-        let map = unsafe {
-            boundary::check_out(statistics)?;
-            petal_map::get(map)?
-        };
+    boundary!(error, [read map, fill statistics], {
         let measure = map.measure();
-        let value = petal_statistics {
+        statistics.set(petal_statistics {
             struct_size: 0,
             fill: measure.fill,
             false_positive_rate: measure.false_positive_rate,
             false_positive_rate_floor: 0.0,
             count_estimate: map.keys_of(&measure).unwrap_or(f64::NAN),
             saturated: 0,
-        };
-        // SAFETY: checked for NULL; by the conventions `statistics` is a struct of its size.
-        unsafe { boundary::write(statistics, value) };
+        });
         Ok(())
     })
 }

@@ -5,12 +5,11 @@
 //! and no excluded key. A key that was added and excluded is found when the filter is made: `petal_builder_finish()`
 //! then returns `PETAL_ERR_CONTRADICTION` and says the key's hash.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder;
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::keys::{self, petal_answers, petal_keys, taking};
 use crate::filter::petal_filter;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys};
 use std::ffi::c_void;
 
 /// Excludes a key. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes no excluded keys.
@@ -20,32 +19,19 @@ pub unsafe extern "C" fn petal_builder_exclude(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
-        // `length` bytes.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            (*builder).0.change(|builder| builder.exclude(key))?
-        }
-    })
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.exclude(key)))
 }
 
 /// Excludes a uint64_t key, as `petal_builder_exclude()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_exclude_u64(builder: *mut petal_builder, key: u64) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.exclude_u64(key))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.exclude_u64(key)))
 }
 
 /// Excludes a hash, as `petal_builder_exclude()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_exclude_hash(builder: *mut petal_builder, hash: u64) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.exclude_hash(hash))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.exclude_hash(hash)))
 }
 
 /// Excludes keys in order. `answers` is nullable: its field `done` tells how many keys were excluded. A builder finds
@@ -58,17 +44,10 @@ pub unsafe extern "C" fn petal_builder_exclude_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let exclude = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
+    taking!(error, [keys, answers, change builder], {
         keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.exclude_batch(keys)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, exclude) }
+        builder.always(|builder| builder.exclude_batch(keys))
+    })
 }
 
 /// Makes the builder bring a filter up to date. The next filter that the builder makes is `old`, followed by what
@@ -87,12 +66,5 @@ pub unsafe extern "C" fn petal_builder_update(
     old: *const petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [builder, old], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `old` is a
-        // handle.
-        unsafe {
-            let old = petal_filter::get(old)?;
-            (*builder).0.change(|builder| builder.update(old))?
-        }
-    })
+    boundary!(error, [change builder, read old], builder.by(|builder| builder.update(old)))
 }

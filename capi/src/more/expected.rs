@@ -18,10 +18,8 @@ pub unsafe extern "C" fn petal_spec_expected_omissions(
     omissions: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, omissions], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `omissions` is writable.
-        unsafe { omissions.write(petal_core::expected_omissions(&petal_spec::get(spec)?, keys)?) };
-        Ok(())
+    boundary!(error, [spec, out omissions, given spec], {
+        omissions.answer(petal_core::expected_omissions(&spec, keys))
     })
 }
 
@@ -33,14 +31,8 @@ pub unsafe extern "C" fn petal_spec_expected_false_positive_rate(
     false_positive_rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, false_positive_rate], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `false_positive_rate` is
-        // writable.
-        unsafe {
-            let core = petal_spec::get(spec)?;
-            false_positive_rate.write(petal_core::expected_false_positive_rate(&core, keys)?);
-        }
-        Ok(())
+    boundary!(error, [spec, out false_positive_rate, given spec], {
+        false_positive_rate.answer(petal_core::expected_false_positive_rate(&spec, keys))
     })
 }
 
@@ -53,12 +45,7 @@ pub unsafe extern "C" fn petal_filter_expected_omissions(
     omissions: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, omissions], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `omissions` is
-        // writable.
-        unsafe { omissions.write(petal_filter::get(filter)?.expected_omissions(keys)?) };
-        Ok(())
-    })
+    boundary!(error, [read filter, out omissions], omissions.answer(filter.expected_omissions(keys)))
 }
 
 /// The false-positive rate to expect of this filter with `keys` distinct keys in it. It is exact for most kinds.
@@ -86,10 +73,8 @@ pub unsafe extern "C" fn petal_filter_expected_false_positive_rate(
     false_positive_rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, false_positive_rate], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and
-        // `false_positive_rate` is writable.
-        unsafe { false_positive_rate.write(petal_filter::get(filter)?.expected_false_positive_rate(keys)) };
+    boundary!(error, [read filter, out false_positive_rate], {
+        false_positive_rate.set(filter.expected_false_positive_rate(keys));
         Ok(())
     })
 }
@@ -114,10 +99,8 @@ pub unsafe extern "C" fn petal_filter_expected_false_negative_rate(
     false_negative_rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, false_negative_rate], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and
-        // `false_negative_rate` is writable.
-        unsafe { false_negative_rate.write(petal_filter::get(filter)?.expected_false_negative_rate(age)) };
+    boundary!(error, [read filter, out false_negative_rate], {
+        false_negative_rate.set(filter.expected_false_negative_rate(age));
         Ok(())
     })
 }

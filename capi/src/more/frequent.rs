@@ -8,11 +8,10 @@
 //! a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
 //! says the key's hash.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder;
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::keys::{self, petal_answers, petal_keys, taking};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys};
 use std::ffi::c_void;
 
 /// Gives a frequent stranger with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
@@ -24,14 +23,7 @@ pub unsafe extern "C" fn petal_builder_frequent(
     length: usize,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
-        // `length` bytes.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            (*builder).0.change(|builder| builder.frequent(key, weight))?
-        }
-    })
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.frequent(key, weight)))
 }
 
 /// Gives a uint64_t key that is a frequent stranger, as `petal_builder_frequent()` does a byte key.
@@ -41,10 +33,7 @@ pub unsafe extern "C" fn petal_builder_frequent_u64(
     key: u64,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.frequent_u64(key, weight))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_u64(key, weight)))
 }
 
 /// Gives the hash of a frequent stranger, as `petal_builder_frequent()` does a byte key.
@@ -54,10 +43,7 @@ pub unsafe extern "C" fn petal_builder_frequent_hash(
     hash: u64,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.frequent_hash(hash, weight))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_hash(hash, weight)))
 }
 
 /// Gives frequent strangers in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
@@ -71,20 +57,8 @@ pub unsafe extern "C" fn petal_builder_frequent_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let give = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
+    taking!(error, [keys, answers, change builder, maybe elements(weights, keys.len())], {
         keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `builder` is a handle that nobody else uses, and `weights` is NULL or an array
-        // with an element a key.
-        unsafe {
-            let weights =
-                if weights.is_null() { None } else { Some(boundary::elements(weights, keys.len(), "weights")?) };
-            (*builder).0.change(|builder| builder.frequent_batch(keys, weights))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, give) }
+        builder.always(|builder| builder.frequent_batch(keys, weights))
+    })
 }

@@ -8,30 +8,11 @@
 //! The key must be there, as for a removal: rejuvenating an absent key may lose another one. A call takes as long as a
 //! removal and an insertion.
 
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::boundary::{NO_ERROR, boundary};
+use crate::filter::keys::{petal_answers, petal_keys, taking};
 use crate::filter::petal_filter;
-use crate::filter::probe::{Bytes, Hash, Key, Number, tell};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys};
 use std::ffi::c_void;
-
-/// Rejuvenates a key.
-///
-/// # Safety
-/// The conventions.
-unsafe fn rejuvenate<K: Key>(filter: *mut petal_filter, key: K, rejuvenated: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
-        // and `rejuvenated` is NULL or writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            let answer = petal_filter::change(filter, |filter| filter.rejuvenate_hash(hash))??;
-            tell(rejuvenated, answer);
-        }
-        Ok(())
-    })
-}
 
 /// Restores a stored key's fingerprint to full length. `rejuvenated`, nullable, becomes false if the fingerprint is
 /// already full, or if the key certainly is not there; nothing has changed then. If a key is there several times, the
@@ -44,9 +25,9 @@ pub unsafe extern "C" fn petal_filter_rejuvenate(
     length: usize,
     rejuvenated: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
-    // `rejuvenated` is NULL or writable.
-    unsafe { rejuvenate(filter, Bytes(key, length), rejuvenated) }
+    boundary!(NO_ERROR, [change filter, bytes(key, length), maybe rejuvenated], {
+        rejuvenated.answer(filter.by(|filter| filter.rejuvenate(key)))
+    })
 }
 
 /// Restores the fingerprint of a stored uint64_t key to full length. `rejuvenated`, nullable, becomes false if the
@@ -57,9 +38,9 @@ pub unsafe extern "C" fn petal_filter_rejuvenate_u64(
     key: u64,
     rejuvenated: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `rejuvenated` is NULL or
-    // writable.
-    unsafe { rejuvenate(filter, Number(key), rejuvenated) }
+    boundary!(NO_ERROR, [change filter, maybe rejuvenated], {
+        rejuvenated.answer(filter.by(|filter| filter.rejuvenate_u64(key)))
+    })
 }
 
 /// Restores the fingerprint of the stored key with this hash to full length. `rejuvenated`, nullable, becomes false if
@@ -70,9 +51,9 @@ pub unsafe extern "C" fn petal_filter_rejuvenate_hash(
     hash: u64,
     rejuvenated: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `rejuvenated` is NULL or
-    // writable.
-    unsafe { rejuvenate(filter, Hash(hash), rejuvenated) }
+    boundary!(NO_ERROR, [change filter, maybe rejuvenated], {
+        rejuvenated.answer(filter.by(|filter| filter.rejuvenate_hash(hash)))
+    })
 }
 
 /// Restores the fingerprints of stored keys to full length, in order. Each of the `answers`, nullable, is false if the
@@ -85,14 +66,5 @@ pub unsafe extern "C" fn petal_filter_rejuvenate_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let rejuvenate = |keys: &Keys, answers: Option<&mut Answers>| {
-        if filter.is_null() {
-            return Err(boundary::null("filter"));
-        }
-        // SAFETY: by the conventions `filter` is a handle that nobody else uses.
-        unsafe { petal_filter::change(filter, |filter| filter.rejuvenate_batch(keys, answers)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, rejuvenate) }
+    taking!(error, [keys, answers, change filter], filter.always(|filter| filter.rejuvenate_batch(keys, answers)))
 }

@@ -16,7 +16,7 @@
 //! A key may be there exactly if the list has the number of its hash; docs/format.md says how the number comes from the
 //! hash. You can compare the numbers of filters that have one range and one hash function.
 
-use crate::boundary::{self, boundary};
+use crate::boundary::boundary;
 use crate::filter::petal_filter;
 use crate::status::{petal_error, petal_status};
 
@@ -30,18 +30,10 @@ pub unsafe extern "C" fn petal_filter_stored_hash(
     range: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `stored` and
-        // `range` are NULL or writable.
-        unsafe {
-            let (number, below) = petal_filter::get(filter)?.stored_hash(hash)?;
-            if !stored.is_null() {
-                stored.write(number);
-            }
-            if !range.is_null() {
-                range.write(below);
-            }
-        }
+    boundary!(error, [read filter, maybe stored, maybe range], {
+        let (number, below) = filter.stored_hash(hash)?;
+        stored.set(number);
+        range.set(below);
         Ok(())
     })
 }
@@ -61,15 +53,7 @@ pub unsafe extern "C" fn petal_filter_stored_hashes(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, count], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `stored` and `counts`
-        // are NULL or writable, and `count` is writable.
-        unsafe {
-            let filter = petal_filter::get(filter)?;
-            let stored = boundary::elements_mut(stored, room, "stored")?;
-            let counts = if counts.is_null() { None } else { Some(boundary::elements_mut(counts, room, "counts")?) };
-            count.write(filter.stored_hashes(from, stored, counts)?);
-        }
-        Ok(())
+    boundary!(error, [read filter, out count, room(stored, room), maybe room(counts, room)], {
+        count.answer(filter.stored_hashes(from, stored, counts))
     })
 }

@@ -4,78 +4,12 @@
 //! many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
 //! `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
 
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder;
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::filter::keys::{self, petal_answers, petal_keys, taking};
 use crate::filter::petal_filter;
-use crate::filter::probe::{Bytes, Hash, Key, Number, tell};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Filter, Keys, Taken};
 use std::ffi::c_void;
-
-/// Inserts a key `times` times.
-///
-/// # Safety
-/// The conventions.
-unsafe fn insert<K: Key>(filter: *mut petal_filter, key: K, times: u64, is_new: *mut bool) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
-        // and `is_new` is NULL or writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            let answer = petal_filter::change(filter, |filter| filter.insert_hash_times(hash, times))??;
-            tell(is_new, answer);
-        }
-        Ok(())
-    })
-}
-
-/// Removes a key `times` times at most.
-///
-/// # Safety
-/// The conventions.
-unsafe fn remove<K: Key>(filter: *mut petal_filter, key: K, times: u64, removed: *mut u64) -> petal_status {
-    boundary!(NO_ERROR, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, `key` is readable,
-        // and `removed` is NULL or writable.
-        unsafe {
-            let hash = key.hash(&(*filter).hasher)?;
-            let answer = petal_filter::change(filter, |filter| filter.remove_hash_times(hash, times))??;
-            if !removed.is_null() {
-                removed.write(answer);
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Changes many keys.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change_batch(
-    filter: *mut petal_filter,
-    keys: *const petal_keys,
-    times: *const u64,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-    change: fn(&mut Filter, &Keys, &[u64], Option<&mut Answers>) -> Taken,
-) -> petal_status {
-    let take = |keys: &Keys, answers: Option<&mut Answers>| {
-        if filter.is_null() {
-            return Err(boundary::null("filter"));
-        }
-        // SAFETY: by the conventions `filter` is a handle that nobody else uses, and `times` is NULL or an array with
-        // an element a key.
-        unsafe {
-            let times = boundary::elements(times, keys.len(), "times")?;
-            petal_filter::change(filter, |filter| change(filter, keys, times, answers))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, take) }
-}
 
 /// Inserts a key `times` times. `is_new`, nullable, becomes true if the key certainly was not there before. A count
 /// that would pass the greatest count of the kind stops there. Returns `PETAL_ERR_FULL` if there is no room for all
@@ -88,9 +22,9 @@ pub unsafe extern "C" fn petal_filter_insert_times(
     times: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
-    // `is_new` is NULL or writable.
-    unsafe { insert(filter, Bytes(key, length), times, is_new) }
+    boundary!(NO_ERROR, [change filter, bytes(key, length), maybe is_new], {
+        is_new.answer(filter.by(|filter| filter.insert_times(key, times)))
+    })
 }
 
 /// Inserts a uint64_t key `times` times, as `petal_filter_insert_times()` does a byte key.
@@ -101,8 +35,9 @@ pub unsafe extern "C" fn petal_filter_insert_times_u64(
     times: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `is_new` is NULL or writable.
-    unsafe { insert(filter, Number(key), times, is_new) }
+    boundary!(NO_ERROR, [change filter, maybe is_new], {
+        is_new.answer(filter.by(|filter| filter.insert_u64_times(key, times)))
+    })
 }
 
 /// Inserts the key with this hash `times` times, as `petal_filter_insert_times()` does a byte key.
@@ -113,8 +48,9 @@ pub unsafe extern "C" fn petal_filter_insert_times_hash(
     times: u64,
     is_new: *mut bool,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `is_new` is NULL or writable.
-    unsafe { insert(filter, Hash(hash), times, is_new) }
+    boundary!(NO_ERROR, [change filter, maybe is_new], {
+        is_new.answer(filter.by(|filter| filter.insert_hash_times(hash, times)))
+    })
 }
 
 /// Inserts each key as often as its element of `times` says, in order. `times` has one element a key, and may be NULL
@@ -128,10 +64,9 @@ pub unsafe extern "C" fn petal_filter_insert_times_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `times` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(filter, keys, times, answers, error, Filter::insert_times_batch) }
+    taking!(error, [keys, answers, change filter, elements(times, keys.len())], {
+        filter.always(|filter| filter.insert_times_batch(keys, times, answers))
+    })
 }
 
 /// Removes a key as often as it is there, but no more than `times` times. `removed`, nullable, becomes the number of
@@ -145,9 +80,9 @@ pub unsafe extern "C" fn petal_filter_remove_times(
     times: u64,
     removed: *mut u64,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `key` has `length` bytes, and
-    // `removed` is NULL or writable.
-    unsafe { remove(filter, Bytes(key, length), times, removed) }
+    boundary!(NO_ERROR, [change filter, bytes(key, length), maybe removed], {
+        removed.answer(filter.by(|filter| filter.remove_times(key, times)))
+    })
 }
 
 /// Removes a uint64_t key at most `times` times, as `petal_filter_remove_times()` does a byte key.
@@ -158,8 +93,9 @@ pub unsafe extern "C" fn petal_filter_remove_times_u64(
     times: u64,
     removed: *mut u64,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `removed` is NULL or writable.
-    unsafe { remove(filter, Number(key), times, removed) }
+    boundary!(NO_ERROR, [change filter, maybe removed], {
+        removed.answer(filter.by(|filter| filter.remove_u64_times(key, times)))
+    })
 }
 
 /// Removes the key with this hash at most `times` times, as `petal_filter_remove_times()` does a byte key.
@@ -170,8 +106,9 @@ pub unsafe extern "C" fn petal_filter_remove_times_hash(
     times: u64,
     removed: *mut u64,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, and `removed` is NULL or writable.
-    unsafe { remove(filter, Hash(hash), times, removed) }
+    boundary!(NO_ERROR, [change filter, maybe removed], {
+        removed.answer(filter.by(|filter| filter.remove_hash_times(hash, times)))
+    })
 }
 
 /// Removes each key as often as it is there, but no more than its element of `times` says, in order. `times` has one
@@ -185,10 +122,9 @@ pub unsafe extern "C" fn petal_filter_remove_times_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `filter` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `times` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(filter, keys, times, answers, error, Filter::remove_times_batch) }
+    taking!(error, [keys, answers, change filter, elements(times, keys.len())], {
+        filter.always(|filter| filter.remove_times_batch(keys, times, answers))
+    })
 }
 
 /// Adds a key that came `times` times; 0 times add nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot count.
@@ -199,14 +135,7 @@ pub unsafe extern "C" fn petal_builder_add_times(
     length: usize,
     times: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses, and `key` has
-        // `length` bytes.
-        unsafe {
-            let key = boundary::bytes(key.cast(), length, "key")?;
-            (*builder).0.change(|builder| builder.add_times(key, times))?
-        }
-    })
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.add_times(key, times)))
 }
 
 /// Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key.
@@ -216,10 +145,7 @@ pub unsafe extern "C" fn petal_builder_add_times_u64(
     key: u64,
     times: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.add_u64_times(key, times))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_u64_times(key, times)))
 }
 
 /// Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key.
@@ -229,10 +155,7 @@ pub unsafe extern "C" fn petal_builder_add_times_hash(
     hash: u64,
     times: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [builder], {
-        // SAFETY: checked for NULL; by the conventions `builder` is a handle that nobody else uses.
-        unsafe { (*builder).0.change(|builder| builder.add_hash_times(hash, times))? }
-    })
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_hash_times(hash, times)))
 }
 
 /// Adds each key as often as its element of `times` says, in order. `times` has one element a key, and may be NULL if
@@ -246,19 +169,8 @@ pub unsafe extern "C" fn petal_builder_add_times_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    let add = |keys: &Keys, answers: Option<&mut Answers>| {
-        if builder.is_null() {
-            return Err(boundary::null("builder"));
-        }
+    taking!(error, [keys, answers, change builder, elements(times, keys.len())], {
         keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `builder` is a handle that nobody else uses, and `times` is NULL or an array with
-        // an element a key.
-        unsafe {
-            let times = boundary::elements(times, keys.len(), "times")?;
-            (*builder).0.change(|builder| builder.add_times_batch(keys, times))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, add) }
+        builder.always(|builder| builder.add_times_batch(keys, times))
+    })
 }

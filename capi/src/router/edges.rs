@@ -7,7 +7,6 @@
 use super::petal_router;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::Router;
 use petal_core::router::Received;
 use std::ffi::c_void;
 
@@ -63,10 +62,7 @@ pub unsafe extern "C" fn petal_router_add_edge(
     weight: f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.add_edge(neighbour, link, weight))? }
-    })
+    boundary!(error, [change router], router.by(|router| router.add_edge(neighbour, link, weight)))
 }
 
 /// Removes an edge, and what came in over it. Returns `PETAL_ERR_OUT_OF_RANGE` for an edge that is not there, as do the
@@ -77,10 +73,7 @@ pub unsafe extern "C" fn petal_router_remove_edge(
     neighbour: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.remove_edge(neighbour))? }
-    })
+    boundary!(error, [change router], router.by(|router| router.remove_edge(neighbour)))
 }
 
 /// Sets the weight of an edge, a finite number.
@@ -91,10 +84,7 @@ pub unsafe extern "C" fn petal_router_set_edge_weight(
     weight: f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.set_edge_weight(neighbour, weight))? }
-    })
+    boundary!(error, [change router], router.by(|router| router.set_edge_weight(neighbour, weight)))
 }
 
 /// Sets the weight of each level, the first level first; `count` is the number of levels. All weights are 0 before.
@@ -107,13 +97,9 @@ pub unsafe extern "C" fn petal_router_set_level_weights(
     count: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, weights], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses, and `weights` has
-        // `count` numbers. At most 9 of them are read, whose length is a size.
-        unsafe {
-            let weights = std::slice::from_raw_parts(weights, count.min(9));
-            (*router).0.change(|router| router.set_level_weights(weights))?
-        }
+    // No router has 9 levels, so that 9 weights are enough to be refused.
+    boundary!(error, [change router, weights, elements(weights, count.min(9))], {
+        router.by(|router| router.set_level_weights(weights))
     })
 }
 
@@ -127,17 +113,9 @@ pub unsafe extern "C" fn petal_router_neighbours(
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, count], {
-        if neighbours.is_null() && room > 0 {
-            return Err(boundary::null("neighbours"));
-        }
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, `count` is writable,
-        // and `neighbours` has room for `room`.
-        unsafe {
-            let router = petal_router::get(router)?;
-            count.write(router.edge_count());
-            router.edges().take(room).enumerate().for_each(|(i, edge)| neighbours.add(i).write(edge.neighbour));
-        }
+    boundary!(error, [read router, out count, room(neighbours, room)], {
+        count.set(router.edge_count());
+        neighbours.iter_mut().zip(router.edges()).for_each(|(place, edge)| *place = edge.neighbour);
         Ok(())
     })
 }
@@ -150,48 +128,19 @@ pub unsafe extern "C" fn petal_router_edge(
     edge: *mut petal_edge,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, edge], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `edge` is a struct
-        // of its size.
-        unsafe {
-            boundary::check_out(edge)?;
-            let told = petal_router::get(router)?.edge(neighbour)?;
-            let value = petal_edge {
-                struct_size: 0,
-                neighbour: told.neighbour,
-                link: told.link,
-                weight: told.weight,
-                sent: told.sent,
-                received: told.received,
-                levels: told.levels as u32,
-                ignored: told.ignored,
-                fill: told.fill,
-            };
-            boundary::write(edge, value);
-        }
-        Ok(())
-    })
-}
-
-/// Makes a message, and gives its bytes to the caller.
-///
-/// # Safety
-/// The conventions.
-unsafe fn send(
-    router: *mut petal_router,
-    message: *mut *const c_void,
-    length: *mut usize,
-    error: *mut petal_error,
-    send: impl FnOnce(&mut Router) -> petal_core::Result<&[u8]>,
-) -> petal_status {
-    boundary!(error, [router, message, length], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses, and the outputs are
-        // writable.
-        unsafe {
-            let sent = (*router).0.change(|router| send(router).map(|sent| (sent.as_ptr(), sent.len())))??;
-            message.write(sent.0.cast());
-            length.write(sent.1);
-        }
+    boundary!(error, [read router, fill edge], {
+        let told = router.edge(neighbour)?;
+        edge.set(petal_edge {
+            struct_size: 0,
+            neighbour: told.neighbour,
+            link: told.link,
+            weight: told.weight,
+            sent: told.sent,
+            received: told.received,
+            levels: told.levels as u32,
+            ignored: told.ignored,
+            fill: told.fill,
+        });
         Ok(())
     })
 }
@@ -207,9 +156,9 @@ pub unsafe extern "C" fn petal_router_advertise(
     length: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, and the outputs are NULL or
-    // writable.
-    unsafe { send(router, message, length, error, |router| router.advertise(neighbour)) }
+    boundary!(error, [change router, out message, out length], {
+        router.lend(message, length, |router| router.advertise(neighbour))
+    })
 }
 
 /// Makes a message with what changed since the last message to a neighbour, as `petal_router_advertise()` does.
@@ -222,9 +171,9 @@ pub unsafe extern "C" fn petal_router_advertise_changes(
     length: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, and the outputs are NULL or
-    // writable.
-    unsafe { send(router, message, length, error, |router| router.advertise_changes(neighbour)) }
+    boundary!(error, [change router, out message, out length], {
+        router.lend(message, length, |router| router.advertise_changes(neighbour))
+    })
 }
 
 /// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
@@ -242,20 +191,12 @@ pub unsafe extern "C" fn petal_router_receive(
     received: *mut petal_received,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: by the conventions `message` has `length` bytes.
-        let message = unsafe { boundary::bytes(message.cast(), length, "message")? };
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        let outcome = unsafe { (*router).0.change(|router| router.receive(neighbour, message))?? };
-        let outcome = match outcome {
+    boundary!(error, [change router, bytes(message, length), maybe received], {
+        received.set(match router.by(|router| router.receive(neighbour, message))? {
             Received::Changed => PETAL_RECEIVED_CHANGED,
             Received::Unchanged => PETAL_RECEIVED_UNCHANGED,
             Received::NeedsAll => PETAL_RECEIVED_NEEDS_ALL,
-        };
-        if !received.is_null() {
-            // SAFETY: by the conventions `received` is NULL or writable.
-            unsafe { received.write(outcome) };
-        }
+        });
         Ok(())
     })
 }

@@ -34,13 +34,12 @@
 //! is ignored, so a neighbour whose filter says yes to everything attracts no queries. A router does not know who sent
 //! a message: take a channel that authenticates the neighbour. docs/router.md specifies the messages to the byte.
 
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
-use crate::filter::probe::{Bytes, Hash, Key, Number};
+use crate::boundary::{NO_ERROR, answer, boundary, number};
+use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Image, Keys, Result, Router, Taken};
+use petal_core::{Image, Router};
 use std::ffi::c_void;
 
 pub mod edges;
@@ -62,10 +61,7 @@ pub unsafe extern "C" fn petal_router_new(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, router], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `router` is writable.
-        unsafe { give(router, || petal_core::create_router(&petal_spec::get(spec)?, node)) }
-    })
+    boundary!(error, [spec, give router, given spec], router.made(|| petal_core::create_router(&spec, node)))
 }
 
 /// Frees a router. If you changed an image in place, this function brings the image up to date first. Call
@@ -79,13 +75,7 @@ pub unsafe extern "C" fn petal_router_free(router: *mut petal_router) {
 /// Returns the number of the node; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_node(router: *const petal_router) -> u64 {
-    let mut node = 0;
-    let _ = boundary!(NO_ERROR, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes.
-        node = unsafe { petal_router::get(router)? }.node();
-        Ok(())
-    });
-    node
+    number!([read router], router.node())
 }
 
 /// Gives the node another number. Returns `PETAL_ERR_CONTRADICTION` if the router has edges.
@@ -95,53 +85,7 @@ pub unsafe extern "C" fn petal_router_set_node(
     node: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.set_node(node))? }
-    })
-}
-
-/// Changes a router by one key.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change<K: Key>(
-    router: *mut petal_router,
-    key: K,
-    change: impl FnOnce(&mut Router, u64) -> Result<()>,
-) -> petal_status {
-    boundary!(NO_ERROR, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses, and the key is
-        // readable.
-        unsafe {
-            let hash = key.hash(petal_router::get(router)?.base().hasher())?;
-            (*router).0.change(|router| change(router, hash))?
-        }
-    })
-}
-
-/// Changes a router by many keys.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change_batch(
-    router: *mut petal_router,
-    keys: *const petal_keys,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-    change: fn(&mut Router, &Keys) -> Taken,
-) -> petal_status {
-    let take = |keys: &Keys, answers: Option<&mut Answers>| {
-        if router.is_null() {
-            return Err(boundary::null("router"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| change(router, keys)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, take) }
+    boundary!(error, [change router], router.by(|router| router.set_node(node)))
 }
 
 /// Inserts a key, which this node has from now on. A counter stays at its greatest value, 15 with counter_bits = 4.
@@ -152,22 +96,19 @@ pub unsafe extern "C" fn petal_router_insert(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(router, Bytes(key, length), Router::insert_hash) }
+    boundary!(NO_ERROR, [change router, bytes(key, length)], router.by(|router| router.insert(key)))
 }
 
 /// Inserts a uint64_t key, as `petal_router_insert()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_insert_u64(router: *mut petal_router, key: u64) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses.
-    unsafe { change(router, Number(key), Router::insert_hash) }
+    boundary!(NO_ERROR, [change router], router.by(|router| router.insert_u64(key)))
 }
 
 /// Inserts the hash of a key, as `petal_router_insert()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_insert_hash(router: *mut petal_router, hash: u64) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses.
-    unsafe { change(router, Hash(hash), Router::insert_hash) }
+    boundary!(NO_ERROR, [change router], router.by(|router| router.insert_hash(hash)))
 }
 
 /// Inserts keys in order. `answers`, nullable, only tells how many keys the router took: the first `done`. A router
@@ -179,9 +120,10 @@ pub unsafe extern "C" fn petal_router_insert_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
-    unsafe { change_batch(router, keys, answers, error, Router::insert_batch) }
+    taking!(error, [keys, answers, change router], {
+        refuse_answers(answers)?;
+        router.always(|router| router.insert_batch(keys))
+    })
 }
 
 /// Removes a key that was inserted before. A key that the node certainly did not have changes nothing. Do not remove a
@@ -193,22 +135,19 @@ pub unsafe extern "C" fn petal_router_remove(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(router, Bytes(key, length), |router, hash| router.remove_hash(hash).map(drop)) }
+    boundary!(NO_ERROR, [change router, bytes(key, length)], router.by(|router| router.remove(key).map(drop)))
 }
 
 /// Removes a uint64_t key, as `petal_router_remove()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_remove_u64(router: *mut petal_router, key: u64) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses.
-    unsafe { change(router, Number(key), |router, hash| router.remove_hash(hash).map(drop)) }
+    boundary!(NO_ERROR, [change router], router.by(|router| router.remove_u64(key).map(drop)))
 }
 
 /// Removes the hash of a key, as `petal_router_remove()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_remove_hash(router: *mut petal_router, hash: u64) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses.
-    unsafe { change(router, Hash(hash), |router, hash| router.remove_hash(hash).map(drop)) }
+    boundary!(NO_ERROR, [change router], router.by(|router| router.remove_hash(hash).map(drop)))
 }
 
 /// Removes keys in order, as `petal_router_insert_batch()` inserts them.
@@ -219,67 +158,38 @@ pub unsafe extern "C" fn petal_router_remove_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
-    unsafe { change_batch(router, keys, answers, error, Router::remove_batch) }
-}
-
-/// Whether a router's own keys have a key; true if there is no answer.
-///
-/// # Safety
-/// The conventions.
-unsafe fn contains<K: Key>(router: *const petal_router, key: K) -> bool {
-    let mut is_there = true;
-    let _ = boundary!(NO_ERROR, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and the key is
-        // readable.
-        is_there = unsafe {
-            let router = petal_router::get(router)?;
-            router.contains_hash(key.hash(router.base().hasher())?)
-        };
-        Ok(())
-    });
-    is_there
+    taking!(error, [keys, answers, change router], {
+        refuse_answers(answers)?;
+        router.always(|router| router.remove_batch(keys))
+    })
 }
 
 /// Returns whether this node itself may have a key. Any failure returns true. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_contains(router: *const petal_router, key: *const c_void, length: usize) -> bool {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, and `key` has `length` bytes.
-    unsafe { contains(router, Bytes(key, length)) }
+    answer!(true, [read router, bytes(key, length)], router.contains(key)?)
 }
 
 /// Returns whether this node itself may have a uint64_t key, as `petal_router_contains()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_contains_u64(router: *const petal_router, key: u64) -> bool {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes.
-    unsafe { contains(router, Number(key)) }
+    answer!(true, [read router], router.contains_u64(key)?)
 }
 
 /// Returns whether this node itself may have the key with this hash, as `petal_router_contains()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_contains_hash(router: *const petal_router, hash: u64) -> bool {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes.
-    unsafe { contains(router, Hash(hash)) }
+    answer!(true, [read router], router.contains_hash(hash))
 }
 
 /// Forgets the node's own keys. Edges, and what came in over them, stay.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_clear(router: *mut petal_router, error: *mut petal_error) -> petal_status {
-    boundary!(error, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody else uses.
-        unsafe { (*router).0.change(|router| router.clear())? }
-    })
+    boundary!(error, [change router], router.by(|router| router.clear()))
 }
 
 /// Returns what this router can do now: `PETAL_CAN_*`, ORed. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_capabilities(router: *const petal_router) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [router], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes.
-        capabilities = unsafe { petal_router::get(router)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read router], router.capabilities().0)
 }

@@ -56,30 +56,24 @@ pub unsafe extern "C" fn petal_router_rates(
     rates: *mut petal_route_rates,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [router, rates], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, and `rates` is a
-        // struct of its size.
-        unsafe {
-            boundary::check_out(rates)?;
-            let told = petal_router::get(router)?.rates();
-            let value = petal_route_rates {
-                struct_size: 0,
-                levels: told.levels as u32,
-                is_overfull: u32::from(told.is_overfull),
-                ignored: told.ignored,
-                own_fill: told.own_fill,
-                false_route_rate: told.false_route_rate,
-                level: told.level.map(|level| petal_level_rates {
-                    expected_keys: level.expected_keys,
-                    expected_fill: level.expected_fill,
-                    expected_rate: level.expected_rate,
-                    mean_fill: level.mean_fill,
-                    greatest_fill: level.greatest_fill,
-                    false_route_rate: level.false_route_rate,
-                }),
-            };
-            boundary::write(rates, value);
-        }
+    boundary!(error, [read router, fill rates], {
+        let told = router.rates();
+        rates.set(petal_route_rates {
+            struct_size: 0,
+            levels: told.levels as u32,
+            is_overfull: u32::from(told.is_overfull),
+            ignored: told.ignored,
+            own_fill: told.own_fill,
+            false_route_rate: told.false_route_rate,
+            level: told.level.map(|level| petal_level_rates {
+                expected_keys: level.expected_keys,
+                expected_fill: level.expected_fill,
+                expected_rate: level.expected_rate,
+                mean_fill: level.mean_fill,
+                greatest_fill: level.greatest_fill,
+                false_route_rate: level.false_route_rate,
+            }),
+        });
         Ok(())
     })
 }

@@ -5,10 +5,10 @@
 //! did not visit, and goes back where it finds no way on.
 
 use super::petal_router;
+use crate::arguments::Out;
 use crate::boundary::{NO_ERROR, boundary};
-use crate::filter::probe::{Bytes, Hash, Key, Number};
 use crate::status::petal_status;
-use petal_core::Image;
+use petal_core::Result;
 use petal_core::router::{Route, Walk};
 use std::ffi::c_void;
 
@@ -57,38 +57,16 @@ pub struct petal_walk {
 
 const _: () = assert!(size_of::<petal_walk>() == size_of::<Walk>() && size_of::<Walk>() == 592);
 
-fn route_of(route: Route) -> petal_route {
-    let (kind, level, neighbour) = match route {
-        Route::Here => (PETAL_ROUTE_HERE, 0, 0),
-        Route::Edge { neighbour, level } => (PETAL_ROUTE_EDGE, level, neighbour),
-        Route::Back { neighbour } => (PETAL_ROUTE_BACK, 0, neighbour),
-        Route::FallBack => (PETAL_ROUTE_FALL_BACK, 0, 0),
-    };
-    petal_route { kind, level, neighbour }
-}
-
-/// Routes a key.
-///
-/// # Safety
-/// The conventions.
-unsafe fn find<K: Key>(
-    router: *const petal_router,
-    key: K,
-    from: *const u64,
-    hops_left: u32,
-    route: *mut petal_route,
-) -> petal_status {
-    boundary!(NO_ERROR, [router, route], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, the key is readable,
-        // `from` is NULL or a number, and `route` is writable.
-        unsafe {
-            let router = petal_router::get(router)?;
-            let hash = key.hash(router.base().hasher())?;
-            let from = if from.is_null() { None } else { Some(from.read()) };
-            route.write(route_of(router.route_hash(hash, from, hops_left)));
-        }
-        Ok(())
-    })
+impl From<Route> for petal_route {
+    fn from(route: Route) -> petal_route {
+        let (kind, level, neighbour) = match route {
+            Route::Here => (PETAL_ROUTE_HERE, 0, 0),
+            Route::Edge { neighbour, level } => (PETAL_ROUTE_EDGE, level, neighbour),
+            Route::Back { neighbour } => (PETAL_ROUTE_BACK, 0, neighbour),
+            Route::FallBack => (PETAL_ROUTE_FALL_BACK, 0, 0),
+        };
+        petal_route { kind, level, neighbour }
+    }
 }
 
 /// Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
@@ -106,9 +84,10 @@ pub unsafe extern "C" fn petal_router_route(
     hops_left: u32,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `key` has `length` bytes, `from` is
-    // NULL or a number, and `route` is NULL or writable.
-    unsafe { find(router, Bytes(key, length), from, hops_left, route) }
+    boundary!(NO_ERROR, [read router, out route, bytes(key, length), optional from], {
+        route.set(router.route(key, from, hops_left)?.into());
+        Ok(())
+    })
 }
 
 /// Tells where a query for a uint64_t key goes, as `petal_router_route()` does.
@@ -120,9 +99,10 @@ pub unsafe extern "C" fn petal_router_route_u64(
     hops_left: u32,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `from` is NULL or a number, and
-    // `route` is NULL or writable.
-    unsafe { find(router, Number(key), from, hops_left, route) }
+    boundary!(NO_ERROR, [read router, out route, optional from], {
+        route.set(router.route_u64(key, from, hops_left)?.into());
+        Ok(())
+    })
 }
 
 /// Tells where a query for the key with this hash goes, as `petal_router_route()` does.
@@ -134,36 +114,21 @@ pub unsafe extern "C" fn petal_router_route_hash(
     hops_left: u32,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `from` is NULL or a number, and
-    // `route` is NULL or writable.
-    unsafe { find(router, Hash(hash), from, hops_left, route) }
+    boundary!(NO_ERROR, [read router, out route, optional from], {
+        route.set(router.route_hash(hash, from, hops_left).into());
+        Ok(())
+    })
 }
 
 /// Routes a key on a walk.
-///
-/// # Safety
-/// The conventions.
-unsafe fn go<K: Key>(
-    router: *const petal_router,
-    key: K,
-    walk: *mut petal_walk,
-    route: *mut petal_route,
-) -> petal_status {
-    boundary!(NO_ERROR, [router, walk, route], {
-        // SAFETY: checked for NULL; by the conventions `router` is a handle that nobody changes, the key is readable,
-        // and `walk` and `route` are readable and writable.
-        unsafe {
-            let router = petal_router::get(router)?;
-            let hash = key.hash(router.base().hasher())?;
-            let petal_walk { hops_left, visited, depth, reserved, nodes, way } = walk.read();
-            let mut after = Walk { hops_left, visited, depth, reserved, nodes, way };
-            let next = router.walk_hash(hash, &mut after)?;
-            let Walk { hops_left, visited, depth, reserved, nodes, way } = after;
-            walk.write(petal_walk { hops_left, visited, depth, reserved, nodes, way });
-            route.write(route_of(next));
-        }
-        Ok(())
-    })
+fn go(walk: &mut petal_walk, route: Out<petal_route>, go: impl FnOnce(&mut Walk) -> Result<Route>) -> Result<()> {
+    let petal_walk { hops_left, visited, depth, reserved, nodes, way } = *walk;
+    let mut after = Walk { hops_left, visited, depth, reserved, nodes, way };
+    let next = go(&mut after)?;
+    let Walk { hops_left, visited, depth, reserved, nodes, way } = after;
+    *walk = petal_walk { hops_left, visited, depth, reserved, nodes, way };
+    route.set(next.into());
+    Ok(())
 }
 
 /// Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
@@ -181,9 +146,9 @@ pub unsafe extern "C" fn petal_router_walk(
     walk: *mut petal_walk,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, `key` has `length` bytes, and `walk`
-    // and `route` are NULL or writable.
-    unsafe { go(router, Bytes(key, length), walk, route) }
+    boundary!(NO_ERROR, [read router, update walk, out route, bytes(key, length)], {
+        go(walk, route, |walk| router.walk(key, walk))
+    })
 }
 
 /// Tells where a query for a uint64_t key goes, as `petal_router_walk()` does.
@@ -194,9 +159,7 @@ pub unsafe extern "C" fn petal_router_walk_u64(
     walk: *mut petal_walk,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, and `walk` and `route` are NULL or
-    // writable.
-    unsafe { go(router, Number(key), walk, route) }
+    boundary!(NO_ERROR, [read router, update walk, out route], go(walk, route, |walk| router.walk_u64(key, walk)))
 }
 
 /// Tells where a query for the key with this hash goes, as `petal_router_walk()` does.
@@ -207,7 +170,5 @@ pub unsafe extern "C" fn petal_router_walk_hash(
     walk: *mut petal_walk,
     route: *mut petal_route,
 ) -> petal_status {
-    // SAFETY: by the conventions `router` is NULL or a handle that nobody changes, and `walk` and `route` are NULL or
-    // writable.
-    unsafe { go(router, Hash(hash), walk, route) }
+    boundary!(NO_ERROR, [read router, update walk, out route], go(walk, route, |walk| router.walk_hash(hash, walk)))
 }

@@ -4,7 +4,7 @@
 //! harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
 
 use super::petal_sketch;
-use crate::boundary::{NO_ERROR, boundary};
+use crate::boundary::{answer, boundary, number};
 use crate::status::{petal_error, petal_status};
 
 /// From now on this handle keeps the set of keys in memory: some 25 to 45 bytes for a number. The sketch has to be
@@ -17,32 +17,17 @@ use crate::status::{petal_error, petal_status};
 /// its handle keeps no keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_keep_keys(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(|sketch| sketch.keep_keys())? }
-    })
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.keep_keys()))
 }
 
 /// Returns whether this handle keeps the keys. False for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_keeps_keys(sketch: *const petal_sketch) -> bool {
-    let mut keeps = false;
-    let _ = boundary!(NO_ERROR, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        keeps = unsafe { petal_sketch::get(sketch)? }.keeps_keys();
-        Ok(())
-    });
-    keeps
+    answer!(false, [read sketch], sketch.keeps_keys())
 }
 
 /// Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_symbols(sketch: *const petal_sketch) -> u64 {
-    let mut symbols = 0;
-    let _ = boundary!(NO_ERROR, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        symbols = unsafe { petal_sketch::get(sketch)? }.symbols();
-        Ok(())
-    });
-    symbols
+    number!([read sketch], sketch.symbols())
 }

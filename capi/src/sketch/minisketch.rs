@@ -9,6 +9,7 @@
 //! called complete. For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
 
 use super::petal_sketch;
+use crate::arguments::list;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
 use petal_core::Status;
@@ -26,22 +27,13 @@ pub unsafe extern "C" fn petal_sketch_export_minisketch(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, size], {
-        if buffer.is_null() && length > 0 {
-            return Err(boundary::null("buffer"));
-        }
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let bytes = unsafe { petal_sketch::get(sketch)? }.export_minisketch()?;
+    boundary!(error, [read sketch, out size, room_bytes(buffer, length)], {
+        let bytes = sketch.export_minisketch()?;
         if length > 0 && length < bytes.len() {
             let message = format_args!("the buffer has {length} bytes, the sketch needs {}", bytes.len());
             return Err(boundary::error(Status::BufferTooSmall, message));
         }
-        // SAFETY: checked for NULL; by the conventions `size` is writable.
-        unsafe { size.write(bytes.len()) };
-        if length > 0 {
-            // SAFETY: checked for NULL; by the conventions `buffer` has `length` writable bytes, which are enough.
-            unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-        }
+        list(bytes.into_iter(), buffer, size);
         Ok(())
     })
 }
@@ -57,12 +49,5 @@ pub unsafe extern "C" fn petal_sketch_import_minisketch(
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses, and `bytes` has
-        // `length` bytes.
-        unsafe {
-            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
-            (*sketch).0.change(|sketch| sketch.import_minisketch(bytes))?
-        }
-    })
+    boundary!(error, [change sketch, bytes(bytes, length)], sketch.by(|sketch| sketch.import_minisketch(bytes)))
 }

@@ -28,12 +28,14 @@
 //! `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
 //! hashes (`iblt`: 3 to 7, the cells of a number).
 
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::arguments::{Out, list};
+use crate::boundary::{NO_ERROR, boundary, number};
+use crate::facets::combine::PETAL_COMPATIBILITY_ID_SIZE;
+use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Image, Keys, Listing, Result, Sketch, Taken};
+use petal_core::{Image, Listed, Listing, Sketch};
 use std::ffi::c_void;
 
 pub mod image;
@@ -55,10 +57,7 @@ pub unsafe extern "C" fn petal_sketch_new(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, sketch], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size, and `sketch` is writable.
-        unsafe { give(sketch, || petal_core::create_sketch(&petal_spec::get(spec)?)) }
-    })
+    boundary!(error, [spec, give sketch, given spec], sketch.made(|| petal_core::create_sketch(&spec)))
 }
 
 /// Frees a sketch. If you changed an image in place, this function brings the image up to date first. Call
@@ -69,41 +68,6 @@ pub unsafe extern "C" fn petal_sketch_free(sketch: *mut petal_sketch) {
     unsafe { handle::free(sketch) }
 }
 
-/// Changes a sketch by one key.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change(sketch: *mut petal_sketch, change: impl FnOnce(&mut Sketch) -> Result<()>) -> petal_status {
-    boundary!(NO_ERROR, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(change)? }
-    })
-}
-
-/// Changes a sketch by many keys.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change_batch(
-    sketch: *mut petal_sketch,
-    keys: *const petal_keys,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-    change: fn(&mut Sketch, &Keys) -> Taken,
-) -> petal_status {
-    let take = |keys: &Keys, answers: Option<&mut Answers>| {
-        if sketch.is_null() {
-            return Err(boundary::null("sketch"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(|sketch| change(sketch, keys)) }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, take) }
-}
-
 /// Inserts the hash of a byte key, as a number. Constant time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert(
@@ -111,24 +75,21 @@ pub unsafe extern "C" fn petal_sketch_insert(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(sketch, |sketch| sketch.insert(boundary::bytes(key.cast(), length, "key")?)) }
+    boundary!(NO_ERROR, [change sketch, bytes(key, length)], sketch.by(|sketch| sketch.insert(key)))
 }
 
 /// Inserts a number. Returns `PETAL_ERR_OUT_OF_RANGE` if the numbers of the kind have fewer than 64 bits, and the
 /// number is too large for the kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, |sketch| sketch.insert_u64(number)) }
+    boundary!(NO_ERROR, [change sketch], sketch.by(|sketch| sketch.insert_u64(number)))
 }
 
 /// Inserts the hash of a key, which is a number like any other. A kind whose numbers have fewer than 64 bits reduces
 /// the hash to such a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_insert_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, |sketch| sketch.insert_hash(hash)) }
+    boundary!(NO_ERROR, [change sketch], sketch.by(|sketch| sketch.insert_hash(hash)))
 }
 
 /// Inserts keys in order. `answers`, nullable, only tells how many keys the sketch took: the first `done`. A sketch
@@ -140,9 +101,10 @@ pub unsafe extern "C" fn petal_sketch_insert_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
-    unsafe { change_batch(sketch, keys, answers, error, Sketch::insert_batch) }
+    taking!(error, [keys, answers, change sketch], {
+        refuse_answers(answers)?;
+        sketch.always(|sketch| sketch.insert_batch(keys))
+    })
 }
 
 /// Removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
@@ -152,22 +114,19 @@ pub unsafe extern "C" fn petal_sketch_remove(
     key: *const c_void,
     length: usize,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(sketch, |sketch| sketch.remove(boundary::bytes(key.cast(), length, "key")?)) }
+    boundary!(NO_ERROR, [change sketch, bytes(key, length)], sketch.by(|sketch| sketch.remove(key)))
 }
 
 /// Removes a number, as `petal_sketch_remove()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_remove_u64(sketch: *mut petal_sketch, number: u64) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, |sketch| sketch.remove_u64(number)) }
+    boundary!(NO_ERROR, [change sketch], sketch.by(|sketch| sketch.remove_u64(number)))
 }
 
 /// Removes the hash of a key, as `petal_sketch_remove()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_remove_hash(sketch: *mut petal_sketch, hash: u64) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, |sketch| sketch.remove_hash(hash)) }
+    boundary!(NO_ERROR, [change sketch], sketch.by(|sketch| sketch.remove_hash(hash)))
 }
 
 /// Removes keys in order, as `petal_sketch_insert_batch()` inserts them.
@@ -178,34 +137,9 @@ pub unsafe extern "C" fn petal_sketch_remove_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, and `answers` is NULL or a struct with room for all answers.
-    unsafe { change_batch(sketch, keys, answers, error, Sketch::remove_batch) }
-}
-
-/// Changes a sketch by another one, which may be itself.
-///
-/// # Safety
-/// The conventions.
-unsafe fn combine(
-    sketch: *mut petal_sketch,
-    other: *const petal_sketch,
-    error: *mut petal_error,
-    combine: fn(&mut Sketch, &Sketch) -> Result<()>,
-) -> petal_status {
-    boundary!(error, [sketch, other], {
-        // SAFETY: checked for NULL; by the conventions both handles are live and nobody else uses `sketch`. If both are
-        // one, `other` is a copy.
-        unsafe {
-            let copy;
-            let other = if std::ptr::eq(sketch, other) {
-                copy = petal_sketch::get(other)?.copy()?;
-                &copy
-            } else {
-                petal_sketch::get(other)?
-            };
-            (*sketch).0.change(|sketch| combine(sketch, other))?
-        }
+    taking!(error, [keys, answers, change sketch], {
+        refuse_answers(answers)?;
+        sketch.always(|sketch| sketch.remove_batch(keys))
     })
 }
 
@@ -218,9 +152,7 @@ pub unsafe extern "C" fn petal_sketch_subtract(
     other: *const petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `other` is NULL or a handle
-    // that nobody changes.
-    unsafe { combine(sketch, other, error, Sketch::subtract) }
+    boundary!(error, [pair(sketch, other)], sketch.by(Sketch::subtract))
 }
 
 /// Adds all that another sketch has. If the two sets have nothing in common, the result is the sketch of both. Refuses
@@ -231,9 +163,7 @@ pub unsafe extern "C" fn petal_sketch_merge(
     other: *const petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `other` is NULL or a handle
-    // that nobody changes.
-    unsafe { combine(sketch, other, error, Sketch::merge) }
+    boundary!(error, [pair(sketch, other)], sketch.by(Sketch::merge))
 }
 
 /// A number that a sketch lists.
@@ -244,6 +174,12 @@ pub struct petal_listed {
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
     /// A kind whose sketches have no signs lists 1 for every number.
     pub count: i64,
+}
+
+impl From<&Listed> for petal_listed {
+    fn from(&Listed { number, count }: &Listed) -> petal_listed {
+        petal_listed { number, count }
+    }
 }
 
 /// Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
@@ -262,59 +198,29 @@ pub unsafe extern "C" fn petal_sketch_list(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, count, is_complete], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let found = unsafe { petal_sketch::get(sketch)? }.list()?;
-        // SAFETY: by the conventions the outputs are writable, and `listed` is NULL or has room for `room`.
-        unsafe { write_listing(&found, listed, room, count, is_complete) }
+    boundary!(error, [read sketch, out count, out is_complete, room(listed, room)], {
+        write_listing(&sketch.list()?, listed, count, is_complete);
+        Ok(())
     })
 }
 
 /// Writes a listing to the outputs of a caller.
-///
-/// # Safety
-/// `count` and `is_complete` are writable, and `listed` is NULL or has room for `room`.
-unsafe fn write_listing(
-    found: &Listing,
-    listed: *mut petal_listed,
-    room: usize,
-    count: *mut usize,
-    is_complete: *mut bool,
-) -> Result<()> {
-    if listed.is_null() && room > 0 {
-        return Err(boundary::null("listed"));
-    }
-    // SAFETY: the outputs are writable, and `listed` has room for `room`, as this function's safety section says.
-    unsafe {
-        count.write(found.listed.len());
-        is_complete.write(found.is_complete);
-        for (i, one) in found.listed.iter().take(room).enumerate() {
-            listed.add(i).write(petal_listed { number: one.number, count: one.count });
-        }
-    }
-    Ok(())
+fn write_listing(found: &Listing, listed: &mut [petal_listed], count: Out<usize>, is_complete: Out<bool>) {
+    list(found.listed.iter().map(petal_listed::from), listed, count);
+    is_complete.set(found.is_complete);
 }
 
 /// Forgets all numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_clear(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(|sketch| sketch.clear())? }
-    })
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.clear()))
 }
 
 /// Returns what this sketch can do now: `PETAL_CAN_*`, ORed. A sketch that is open for reading can do less than its
 /// kind. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_capabilities(sketch: *const petal_sketch) -> u64 {
-    let mut capabilities = 0;
-    let _ = boundary!(NO_ERROR, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        capabilities = unsafe { petal_sketch::get(sketch)? }.capabilities().0;
-        Ok(())
-    });
-    capabilities
+    number!([read sketch], sketch.capabilities().0)
 }
 
 /// Writes the probability that the sketch cannot list `numbers` numbers. The calculated probability errs on the high
@@ -326,10 +232,8 @@ pub unsafe extern "C" fn petal_sketch_expected_failure_rate(
     rate: *mut f64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, rate], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `rate` is
-        // writable.
-        unsafe { rate.write(petal_sketch::get(sketch)?.expected_failure_rate(numbers)) };
+    boundary!(error, [read sketch, out rate], {
+        rate.set(sketch.expected_failure_rate(numbers));
         Ok(())
     })
 }
@@ -342,12 +246,8 @@ pub unsafe extern "C" fn petal_sketch_compatibility_id(
     id: *mut u8,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, id], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let bytes: [u8; PETAL_COMPATIBILITY_ID_SIZE] = unsafe { petal_sketch::get(sketch)? }.base().compatibility_id();
-        // SAFETY: checked for NULL; `id` has room for `PETAL_COMPATIBILITY_ID_SIZE` bytes, as the function's comment
-        // asks.
-        unsafe { id.cast::<[u8; PETAL_COMPATIBILITY_ID_SIZE]>().write(bytes) };
+    boundary!(error, [read sketch, room(id, PETAL_COMPATIBILITY_ID_SIZE)], {
+        id.copy_from_slice(&sketch.base().compatibility_id());
         Ok(())
     })
 }

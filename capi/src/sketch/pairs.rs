@@ -10,10 +10,11 @@
 //! sketch as well: there a number has the value 0.
 
 use super::petal_sketch;
-use crate::boundary::{self, boundary};
-use crate::filter::keys::{self, petal_answers, petal_keys};
+use crate::arguments::{Out, list};
+use crate::boundary::boundary;
+use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Answers, Keys, Presence, Result, Sketch, Taken};
+use petal_core::{ListedValue, Presence, Result, Sketch};
 use std::ffi::c_void;
 
 /// What a sketch says of a number: one of `PETAL_PRESENCE_*`.
@@ -39,33 +40,15 @@ pub struct petal_pair {
 }
 
 /// Asks a sketch for one number.
-///
-/// # Safety
-/// The conventions; `pair` is NULL or writable.
-unsafe fn look_up(
-    sketch: *const petal_sketch,
-    presence: *mut petal_presence,
-    pair: *mut petal_pair,
-    error: *mut petal_error,
-    ask: impl FnOnce(&Sketch) -> Result<(u64, Presence)>,
-) -> petal_status {
-    boundary!(error, [sketch, presence], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let (number, found) = ask(unsafe { petal_sketch::get(sketch)? })?;
-        let (answer, count, value) = match found {
-            Presence::Absent => (PETAL_PRESENCE_ABSENT, 0, 0),
-            Presence::There { count, value } => (PETAL_PRESENCE_THERE, count, value),
-            Presence::Unknown => (PETAL_PRESENCE_UNKNOWN, 0, 0),
-        };
-        // SAFETY: checked for NULL; by the conventions `presence` is writable, and `pair` is NULL or writable.
-        unsafe {
-            presence.write(answer);
-            if !pair.is_null() {
-                pair.write(petal_pair { number, value, count });
-            }
-        }
-        Ok(())
-    })
+fn look_up(sketch: &Sketch, number: u64, presence: Out<petal_presence>, pair: Out<petal_pair>) -> Result<()> {
+    let (answer, count, value) = match sketch.get_u64(number)? {
+        Presence::Absent => (PETAL_PRESENCE_ABSENT, 0, 0),
+        Presence::There { count, value } => (PETAL_PRESENCE_THERE, count, value),
+        Presence::Unknown => (PETAL_PRESENCE_UNKNOWN, 0, 0),
+    };
+    presence.set(answer);
+    pair.set(petal_pair { number, value, count });
+    Ok(())
 }
 
 /// Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_PRESENCE_*`. `pair`, nullable, becomes
@@ -84,14 +67,9 @@ pub unsafe extern "C" fn petal_sketch_get(
     pair: *mut petal_pair,
     error: *mut petal_error,
 ) -> petal_status {
-    let ask = |sketch: &Sketch| {
-        // SAFETY: by the conventions `key` has `length` bytes.
-        let number = sketch.number_of(unsafe { boundary::bytes(key.cast(), length, "key")? })?;
-        Ok((number, sketch.get_u64(number)?))
-    };
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody changes, `presence` is NULL or writable, and
-    // so is `pair`.
-    unsafe { look_up(sketch, presence, pair, error, ask) }
+    boundary!(error, [read sketch, out presence, bytes(key, length), maybe pair], {
+        look_up(sketch, sketch.number_of(key)?, presence, pair)
+    })
 }
 
 /// Asks a sketch for a number, as `petal_sketch_get()` does for a byte key.
@@ -103,9 +81,7 @@ pub unsafe extern "C" fn petal_sketch_get_u64(
     pair: *mut petal_pair,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody changes, `presence` is NULL or writable, and
-    // so is `pair`.
-    unsafe { look_up(sketch, presence, pair, error, |sketch| Ok((number, sketch.get_u64(number)?))) }
+    boundary!(error, [read sketch, out presence, maybe pair], look_up(sketch, number, presence, pair))
 }
 
 /// Asks a sketch for the hash of a key, as `petal_sketch_get()` does for a byte key.
@@ -117,13 +93,9 @@ pub unsafe extern "C" fn petal_sketch_get_hash(
     pair: *mut petal_pair,
     error: *mut petal_error,
 ) -> petal_status {
-    let ask = |sketch: &Sketch| {
-        let number = sketch.number_of_hash(hash)?;
-        Ok((number, sketch.get_u64(number)?))
-    };
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody changes, `presence` is NULL or writable, and
-    // so is `pair`.
-    unsafe { look_up(sketch, presence, pair, error, ask) }
+    boundary!(error, [read sketch, out presence, maybe pair], {
+        look_up(sketch, sketch.number_of_hash(hash)?, presence, pair)
+    })
 }
 
 /// Writes the bits of a value: 64, or 0 if the numbers of the sketch have no values.
@@ -133,56 +105,10 @@ pub unsafe extern "C" fn petal_sketch_value_bits(
     bits: *mut u32,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, bits], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `bits` is
-        // writable.
-        unsafe { bits.write(petal_sketch::get(sketch)?.value_bits()) };
+    boundary!(error, [read sketch, out bits], {
+        bits.set(sketch.value_bits());
         Ok(())
     })
-}
-
-/// Changes a sketch by a key with its value.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change(
-    sketch: *mut petal_sketch,
-    error: *mut petal_error,
-    change: impl FnOnce(&mut Sketch) -> Result<()>,
-) -> petal_status {
-    boundary!(error, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody else uses.
-        unsafe { (*sketch).0.change(change)? }
-    })
-}
-
-/// Changes a sketch by many keys with their values.
-///
-/// # Safety
-/// The conventions.
-unsafe fn change_batch(
-    sketch: *mut petal_sketch,
-    keys: *const petal_keys,
-    values: *const u64,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-    change: fn(&mut Sketch, &Keys, &[u64]) -> Taken,
-) -> petal_status {
-    let take = |keys: &Keys, answers: Option<&mut Answers>| {
-        if sketch.is_null() {
-            return Err(boundary::null("sketch"));
-        }
-        keys::refuse_answers(answers)?;
-        // SAFETY: by the conventions `sketch` is a handle that nobody else uses, and `values` is NULL or an array with
-        // an element a key.
-        unsafe {
-            let values = boundary::elements(values, keys.len(), "values")?;
-            (*sketch).0.change(|sketch| change(sketch, keys, values))
-        }
-    };
-    // SAFETY: by the conventions `keys` is NULL or a struct with arrays as long as it says, and `answers` is NULL or a
-    // struct with room for all answers.
-    unsafe { keys::take(keys, answers, error, take) }
 }
 
 /// Inserts a byte key with its value. Insert a key only once, with one value. Returns `PETAL_ERR_UNSUPPORTED` if the
@@ -195,8 +121,7 @@ pub unsafe extern "C" fn petal_sketch_insert_value(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(sketch, error, |sketch| sketch.insert_value(boundary::bytes(key.cast(), length, "key")?, value)) }
+    boundary!(error, [change sketch, bytes(key, length)], sketch.by(|sketch| sketch.insert_value(key, value)))
 }
 
 /// Inserts a number with its value, as `petal_sketch_insert_value()` does a byte key.
@@ -207,8 +132,7 @@ pub unsafe extern "C" fn petal_sketch_insert_value_u64(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, error, |sketch| sketch.insert_value_u64(number, value)) }
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.insert_value_u64(number, value)))
 }
 
 /// Inserts the hash of a key with its value, as `petal_sketch_insert_value()` does a byte key.
@@ -219,8 +143,7 @@ pub unsafe extern "C" fn petal_sketch_insert_value_hash(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, error, |sketch| sketch.insert_value_hash(hash, value)) }
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.insert_value_hash(hash, value)))
 }
 
 /// Inserts keys with their values in order. `values` has one value a key, and may be NULL if there are no keys.
@@ -234,10 +157,10 @@ pub unsafe extern "C" fn petal_sketch_insert_value_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(sketch, keys, values, answers, error, Sketch::insert_value_batch) }
+    taking!(error, [keys, answers, change sketch, elements(values, keys.len())], {
+        refuse_answers(answers)?;
+        sketch.always(|sketch| sketch.insert_value_batch(keys, values))
+    })
 }
 
 /// Removes a byte key with the value that it was inserted with. If you remove a pair of key and value that you did not
@@ -250,8 +173,7 @@ pub unsafe extern "C" fn petal_sketch_remove_value(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, and `key` has `length` bytes.
-    unsafe { change(sketch, error, |sketch| sketch.remove_value(boundary::bytes(key.cast(), length, "key")?, value)) }
+    boundary!(error, [change sketch, bytes(key, length)], sketch.by(|sketch| sketch.remove_value(key, value)))
 }
 
 /// Removes a number with its value, as `petal_sketch_remove_value()` does a byte key.
@@ -262,8 +184,7 @@ pub unsafe extern "C" fn petal_sketch_remove_value_u64(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, error, |sketch| sketch.remove_value_u64(number, value)) }
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.remove_value_u64(number, value)))
 }
 
 /// Removes the hash of a key with its value, as `petal_sketch_remove_value()` does a byte key.
@@ -274,8 +195,7 @@ pub unsafe extern "C" fn petal_sketch_remove_value_hash(
     value: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses.
-    unsafe { change(sketch, error, |sketch| sketch.remove_value_hash(hash, value)) }
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.remove_value_hash(hash, value)))
 }
 
 /// Removes keys with their values in order, as `petal_sketch_insert_value_batch()` inserts them.
@@ -287,10 +207,10 @@ pub unsafe extern "C" fn petal_sketch_remove_value_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    // SAFETY: by the conventions `sketch` is NULL or a handle that nobody else uses, `keys` is NULL or a struct with
-    // arrays as long as it says, `values` is NULL or an array with an element a key, and `answers` is NULL or a struct
-    // with room for all answers.
-    unsafe { change_batch(sketch, keys, values, answers, error, Sketch::remove_value_batch) }
+    taking!(error, [keys, answers, change sketch, elements(values, keys.len())], {
+        refuse_answers(answers)?;
+        sketch.always(|sketch| sketch.remove_value_batch(keys, values))
+    })
 }
 
 /// Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by count,
@@ -307,20 +227,11 @@ pub unsafe extern "C" fn petal_sketch_list_values(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, count, is_complete], {
-        if pairs.is_null() && room > 0 {
-            return Err(boundary::null("pairs"));
-        }
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let found = unsafe { petal_sketch::get(sketch)? }.list_values()?;
-        // SAFETY: checked for NULL; by the conventions the outputs are writable, and `pairs` has room for `room`.
-        unsafe {
-            count.write(found.listed.len());
-            is_complete.write(found.is_complete);
-            for (i, one) in found.listed.iter().take(room).enumerate() {
-                pairs.add(i).write(petal_pair { number: one.number, value: one.value, count: one.count });
-            }
-        }
+    boundary!(error, [read sketch, out count, out is_complete, room(pairs, room)], {
+        let found = sketch.list_values()?;
+        let pair = |one: &ListedValue| petal_pair { number: one.number, value: one.value, count: one.count };
+        list(found.listed.iter().map(pair), pairs, count);
+        is_complete.set(found.is_complete);
         Ok(())
     })
 }

@@ -12,31 +12,35 @@
 //! knows the key of the hash function (`PETAL_HASH_SIPHASH13`), nobody can make symbols that show false differences.
 //! `docs/format.md` has the format.
 
-use super::petal_listed;
-use super::petal_sketch;
 use super::whole::write_keys;
-use crate::boundary::{self, NO_ERROR, boundary};
-use crate::handle::{self, Handle};
+use super::{petal_listed, petal_sketch, write_listing};
+use crate::arguments::{self, arguments};
+use crate::boundary::{boundary, number};
+use crate::handle::{self, Handle, owner};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Sketch, Stream};
+use petal_core::{Result, Sketch, Stream};
 use std::ffi::c_void;
 
 /// A stream from a sketch and to it. Free it with `petal_stream_free()`. A stream uses its sketch in every call, so the
 /// sketch must outlive it, and must not change meanwhile. Once the sketch has changed, writing and reading return
 /// `PETAL_ERR_CONTRADICTION`.
-pub struct petal_stream {
-    sketch: *const petal_sketch,
-    stream: Handle<Stream>,
+pub struct petal_stream(Handle<StreamOf>);
+
+owner!(imageless petal_stream, StreamOf);
+
+/// A stream and its sketch.
+pub(crate) struct StreamOf {
+    sketch: SketchOf,
+    stream: Stream,
 }
 
-impl petal_stream {
-    /// The sketch of a stream.
-    ///
-    /// # Safety
-    /// The sketch outlives the stream, and nobody changes it.
-    unsafe fn sketch<'a>(&self) -> petal_core::Result<&'a Sketch> {
-        // SAFETY: the sketch lives and nobody changes it, as this function's safety section says.
-        unsafe { petal_sketch::get(self.sketch) }
+/// The sketch of a stream.
+struct SketchOf(*const petal_sketch);
+
+impl SketchOf {
+    fn get(&self) -> Result<&Sketch> {
+        // SAFETY: the sketch outlives the stream and does not change during its calls, as `petal_stream` asks.
+        unsafe { arguments::read(self.0, "sketch") }
     }
 }
 
@@ -48,14 +52,9 @@ pub unsafe extern "C" fn petal_stream_new(
     stream: *mut *mut petal_stream,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, stream], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes, and `stream` is
-        // writable.
-        unsafe {
-            handle::give(stream, || {
-                Ok(petal_stream { sketch, stream: Handle::new(Stream::new(petal_sketch::get(sketch)?)?) })
-            })
-        }
+    boundary!(error, [sketch, give stream], {
+        let sketch = SketchOf(sketch);
+        stream.made(|| Ok(StreamOf { stream: Stream::new(sketch.get()?)?, sketch }))
     })
 }
 
@@ -74,10 +73,7 @@ pub unsafe extern "C" fn petal_stream_set_limit(
     symbols: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [stream], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses.
-        unsafe { (*stream).stream.change(|stream| stream.set_limit(symbols)) }
-    })
+    boundary!(error, [change stream], stream.always(|of| of.stream.set_limit(symbols)))
 }
 
 /// Writes the next coded symbols of the sketch: at most `symbols`, and only whole ones that `buffer` has room for.
@@ -96,15 +92,8 @@ pub unsafe extern "C" fn petal_stream_write(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [stream, buffer, written], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses, its sketch lives and
-        // nobody changes it, `buffer` has `length` writable bytes, and `written` is writable.
-        unsafe {
-            let sketch = (*stream).sketch()?;
-            let buffer = boundary::elements_mut(buffer.cast::<u8>(), length, "buffer")?;
-            written.write((*stream).stream.change(|stream| stream.write(sketch, symbols, buffer))??);
-        }
-        Ok(())
+    boundary!(error, [change stream, buffer, out written, room_bytes(buffer, length)], {
+        written.answer(stream.by(|of| of.stream.write(of.sketch.get()?, symbols, buffer)))
     })
 }
 
@@ -123,15 +112,8 @@ pub unsafe extern "C" fn petal_stream_read(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [stream, is_complete], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody else uses, its sketch lives and
-        // nobody changes it, `bytes` has `length` bytes, and `is_complete` is writable.
-        unsafe {
-            let sketch = (*stream).sketch()?;
-            let bytes = boundary::bytes(bytes.cast(), length, "bytes")?;
-            is_complete.write((*stream).stream.change(|stream| stream.read(sketch, bytes))??);
-        }
-        Ok(())
+    boundary!(error, [change stream, out is_complete, bytes(bytes, length)], {
+        is_complete.answer(stream.by(|of| of.stream.read(of.sketch.get()?, bytes)))
     })
 }
 
@@ -146,11 +128,9 @@ pub unsafe extern "C" fn petal_stream_list(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [stream, count, is_complete], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes, and its sketch lives.
-        let found = unsafe { (*stream).stream.get()?.list((*stream).sketch()?)? };
-        // SAFETY: by the conventions the outputs are writable, and `listed` is NULL or has room for `room`.
-        unsafe { super::write_listing(&found, listed, room, count, is_complete) }
+    boundary!(error, [read stream, out count, out is_complete, room(listed, room)], {
+        write_listing(&stream.stream.list(stream.sketch.get()?)?, listed, count, is_complete);
+        Ok(())
     })
 }
 
@@ -165,35 +145,22 @@ pub unsafe extern "C" fn petal_stream_list_keys(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [stream, count, is_complete], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes, and its sketch lives.
-        let found = unsafe { (*stream).stream.get()?.list_keys((*stream).sketch()?)? };
-        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`
-        // keys.
-        unsafe { write_keys(&found, keys, counts, room, count, is_complete) }
+    boundary!(error, [read stream, out count, out is_complete], {
+        let sketch = stream.sketch.get()?;
+        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(counts, room));
+        write_keys(stream.stream.list_keys(sketch)?, keys, counts, count, is_complete);
+        Ok(())
     })
 }
 
 /// Returns how many symbols were written. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_stream_symbols_written(stream: *const petal_stream) -> u64 {
-    let mut symbols = 0;
-    let _ = boundary!(NO_ERROR, [stream], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes.
-        symbols = unsafe { (*stream).stream.get()? }.symbols_written();
-        Ok(())
-    });
-    symbols
+    number!([read stream], stream.stream.symbols_written())
 }
 
 /// Returns how many symbols were read. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_stream_symbols_read(stream: *const petal_stream) -> u64 {
-    let mut symbols = 0;
-    let _ = boundary!(NO_ERROR, [stream], {
-        // SAFETY: checked for NULL; by the conventions `stream` is a handle that nobody changes.
-        symbols = unsafe { (*stream).stream.get()? }.symbols_read();
-        Ok(())
-    });
-    symbols
+    number!([read stream], stream.stream.symbols_read())
 }

@@ -6,22 +6,16 @@
 //! little-endian bytes.
 
 use super::petal_sketch;
-use crate::boundary::{self, NO_ERROR, boundary};
+use crate::arguments::{Out, arguments, list};
+use crate::boundary::{boundary, number};
 use crate::status::{petal_error, petal_status};
-use petal_core::{KeyListing, Result};
+use petal_core::KeyListing;
 use std::ffi::c_void;
-use std::ptr;
 
 /// Returns how many bytes a key has, if the sketch holds whole keys. 0 if it holds numbers, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_key_bytes(sketch: *const petal_sketch) -> usize {
-    let mut bytes = 0;
-    let _ = boundary!(NO_ERROR, [sketch], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        bytes = unsafe { petal_sketch::get(sketch)? }.key_bytes();
-        Ok(())
-    });
-    bytes
+    number!([read sketch], sketch.key_bytes())
 }
 
 /// Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
@@ -39,44 +33,23 @@ pub unsafe extern "C" fn petal_sketch_list_keys(
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [sketch, count, is_complete], {
-        // SAFETY: checked for NULL; by the conventions `sketch` is a handle that nobody changes.
-        let found = unsafe { petal_sketch::get(sketch)? }.list_keys()?;
-        // SAFETY: by the conventions the outputs are writable, and `keys` and `counts` are NULL or have room for `room`
-        // keys.
-        unsafe { write_keys(&found, keys, counts, room, count, is_complete) }
+    boundary!(error, [read sketch, out count, out is_complete], {
+        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(counts, room));
+        write_keys(sketch.list_keys()?, keys, counts, count, is_complete);
+        Ok(())
     })
 }
 
 /// Writes a listing of whole keys to the outputs of a caller.
-///
-/// # Safety
-/// `count` and `is_complete` are writable. `keys` and `counts` are NULL or have room for `room` keys and counts.
-pub(super) unsafe fn write_keys(
-    found: &KeyListing,
-    keys: *mut c_void,
-    counts: *mut i64,
-    room: usize,
-    count: *mut usize,
-    is_complete: *mut bool,
-) -> Result<()> {
-    if room > 0 && keys.is_null() {
-        return Err(boundary::null("keys"));
-    }
-    if room > 0 && counts.is_null() {
-        return Err(boundary::null("counts"));
-    }
-    let listed = room.min(found.counts.len());
-    let bytes = found.keys.len().checked_div(found.counts.len()).map_or(0, |bytes| bytes * listed);
-    // SAFETY: `count` and `is_complete` are writable, and `keys` and `counts` have room for `room`, as this function's
-    // safety section says. Nothing is written through NULL, because a room of 0 writes nothing.
-    unsafe {
-        count.write(found.counts.len());
-        is_complete.write(found.is_complete);
-        if listed > 0 {
-            ptr::copy_nonoverlapping(found.keys.as_ptr(), keys.cast(), bytes);
-            ptr::copy_nonoverlapping(found.counts.as_ptr(), counts, listed);
-        }
-    }
-    Ok(())
+pub(super) fn write_keys(
+    found: KeyListing,
+    keys: &mut [u8],
+    counts: &mut [i64],
+    count: Out<usize>,
+    is_complete: Out<bool>,
+) {
+    let length = keys.len().min(found.keys.len());
+    keys[..length].copy_from_slice(&found.keys[..length]);
+    list(found.counts.into_iter(), counts, count);
+    is_complete.set(found.is_complete);
 }

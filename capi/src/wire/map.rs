@@ -2,11 +2,11 @@
 //!
 //! Maps take packed forms and deltas as filters do.
 
-use super::{size_of, write_into, write_to};
-use crate::boundary::{self, boundary};
-use crate::filter::files::{petal_open_options, read_options};
+use super::{size_of, write_into};
+use crate::boundary::boundary;
+use crate::filter::files::petal_open_options;
 use crate::image::petal_write_callback;
-use crate::map::{give, petal_map};
+use crate::map::petal_map;
 use crate::status::{petal_error, petal_status};
 use petal_core::wire;
 use std::ffi::c_void;
@@ -19,15 +19,7 @@ pub unsafe extern "C" fn petal_map_packed_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, size], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe {
-            let map = petal_map::get(map)?;
-            size.write(size_of(&|sink| wire::pack(map, sink))?);
-        }
-        Ok(())
-    })
+    boundary!(error, [read map, out size], size.answer(size_of(&|sink| wire::pack(map, sink))))
 }
 
 /// Writes a map's packed form into a buffer. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
@@ -41,13 +33,8 @@ pub unsafe extern "C" fn petal_map_pack(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, buffer], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let map = petal_map::get(map)?;
-            write_into(&|sink| wire::pack(map, sink), buffer, length, written)
-        }
+    boundary!(error, [read map, buffer, room_bytes(buffer, length), maybe written], {
+        write_into(&|sink| wire::pack(map, sink), buffer, written)
     })
 }
 
@@ -60,13 +47,7 @@ pub unsafe extern "C" fn petal_map_pack_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody changes.
-        unsafe {
-            let map = petal_map::get(map)?;
-            write_to(&|sink| wire::pack(map, sink), write, context)
-        }
-    })
+    boundary!(error, [read map, callback(write, context)], wire::pack(map, &mut |bytes| write.take(bytes)))
 }
 
 /// Makes a map from its packed form, in its own memory. `most_bytes` is the most bytes that the map's image may have: a
@@ -82,13 +63,8 @@ pub unsafe extern "C" fn petal_map_unpack(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [packed, map], {
-        // SAFETY: checked for NULL; by the conventions `packed` has `length` bytes, `options` is NULL or a struct of
-        // its size, and `map` is writable.
-        unsafe {
-            let packed = boundary::bytes(packed.cast(), length, "packed")?;
-            give(map, || wire::unpack(packed, most_bytes, read_options(options)?.key.as_ref()))
-        }
+    boundary!(error, [packed, give map, bytes(packed, length), given options], {
+        map.made(|| wire::unpack(packed, most_bytes, options.key.as_ref()))
     })
 }
 
@@ -101,14 +77,8 @@ pub unsafe extern "C" fn petal_map_delta_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer, size], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, and `size`
-        // is writable.
-        unsafe {
-            let (older, newer) = (petal_map::get(older)?, petal_map::get(newer)?);
-            size.write(size_of(&|sink| wire::delta(older, newer, sink))?);
-        }
-        Ok(())
+    boundary!(error, [read older, read newer, out size], {
+        size.answer(size_of(&|sink| wire::delta(older, newer, sink)))
     })
 }
 
@@ -124,13 +94,8 @@ pub unsafe extern "C" fn petal_map_delta(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer, buffer], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, `buffer`
-        // has `length` writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let (older, newer) = (petal_map::get(older)?, petal_map::get(newer)?);
-            write_into(&|sink| wire::delta(older, newer, sink), buffer, length, written)
-        }
+    boundary!(error, [read older, read newer, buffer, room_bytes(buffer, length), maybe written], {
+        write_into(&|sink| wire::delta(older, newer, sink), buffer, written)
     })
 }
 
@@ -144,12 +109,8 @@ pub unsafe extern "C" fn petal_map_delta_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes.
-        unsafe {
-            let (older, newer) = (petal_map::get(older)?, petal_map::get(newer)?);
-            write_to(&|sink| wire::delta(older, newer, sink), write, context)
-        }
+    boundary!(error, [read older, read newer, callback(write, context)], {
+        wire::delta(older, newer, &mut |bytes| write.take(bytes))
     })
 }
 
@@ -164,12 +125,7 @@ pub unsafe extern "C" fn petal_map_patch(
     most_bytes: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [map, delta], {
-        // SAFETY: checked for NULL; by the conventions `map` is a handle that nobody else uses, and `delta` has
-        // `length` bytes.
-        unsafe {
-            let delta = boundary::bytes(delta.cast(), length, "delta")?;
-            (*map).0.change(|map| map.patch(delta, most_bytes))?
-        }
+    boundary!(error, [change map, delta, bytes(delta, length)], {
+        map.by(|map| map.patch(delta, most_bytes))
     })
 }

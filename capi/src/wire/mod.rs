@@ -23,12 +23,13 @@
 //! may claim a large filter in few bytes, so you say how many bytes an image may have. docs/format.md specifies both
 //! forms to the byte.
 
+use crate::arguments::Out;
 use crate::boundary::{self, boundary};
-use crate::filter::files::{petal_open_options, read_options};
-use crate::filter::{give, petal_filter};
+use crate::filter::files::petal_open_options;
+use crate::filter::petal_filter;
 use crate::image::petal_write_callback;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Result, Status, wire};
+use petal_core::{Result, Status, wire};
 use std::ffi::c_void;
 
 pub mod map;
@@ -48,41 +49,18 @@ fn size_of(write: &Write) -> Result<usize> {
 }
 
 /// Writes into a buffer.
-///
-/// # Safety
-/// `buffer` has `length` writable bytes, and `written` is NULL or writable.
-unsafe fn write_into(write: &Write, buffer: *mut c_void, length: usize, written: *mut usize) -> Result<()> {
-    // SAFETY: `buffer` has `length` writable bytes, as the safety section asks.
-    let place = unsafe { crate::formats::compact::buffer(buffer, length)? };
-    let mut done = 0;
+fn write_into(write: &Write, buffer: &mut [u8], written: Out<usize>) -> Result<()> {
+    let (length, mut done) = (buffer.len(), 0);
     write(&mut |bytes| {
         let message = format_args!("the buffer has {length} bytes, and there are more");
         let end = done + bytes.len();
-        let to = place.get_mut(done..end).ok_or_else(|| boundary::error(Status::BufferTooSmall, message))?;
+        let to = buffer.get_mut(done..end).ok_or_else(|| boundary::error(Status::BufferTooSmall, message))?;
         to.copy_from_slice(bytes);
         done = end;
         Ok(())
     })?;
-    if !written.is_null() {
-        // SAFETY: `written` is writable, as the safety section asks.
-        unsafe { written.write(done) };
-    }
+    written.set(done);
     Ok(())
-}
-
-/// Writes to a callback.
-///
-/// # Safety
-/// The conventions.
-unsafe fn write_to(write: &Write, callback: petal_write_callback, context: *mut c_void) -> Result<()> {
-    let callback = callback.ok_or_else(|| boundary::null("write"))?;
-    write(&mut |bytes| {
-        // SAFETY: the caller's function, called as its type says.
-        match unsafe { callback(context, bytes.as_ptr().cast(), bytes.len()) } {
-            true => Ok(()),
-            false => Err(Error::from(Status::Callback)),
-        }
-    })
 }
 
 /// Writes the length in bytes of a filter's packed form. The function packs the filter for that, so it takes as long as
@@ -93,15 +71,7 @@ pub unsafe extern "C" fn petal_filter_packed_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, size], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, and `size` is
-        // writable.
-        unsafe {
-            let filter = petal_filter::get(filter)?;
-            size.write(size_of(&|sink| wire::pack(filter, sink))?);
-        }
-        Ok(())
-    })
+    boundary!(error, [read filter, out size], size.answer(size_of(&|sink| wire::pack(filter, sink))))
 }
 
 /// Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
@@ -117,13 +87,8 @@ pub unsafe extern "C" fn petal_filter_pack(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, buffer], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes, `buffer` has `length`
-        // writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let filter = petal_filter::get(filter)?;
-            write_into(&|sink| wire::pack(filter, sink), buffer, length, written)
-        }
+    boundary!(error, [read filter, buffer, room_bytes(buffer, length), maybe written], {
+        write_into(&|sink| wire::pack(filter, sink), buffer, written)
     })
 }
 
@@ -137,13 +102,7 @@ pub unsafe extern "C" fn petal_filter_pack_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody changes.
-        unsafe {
-            let filter = petal_filter::get(filter)?;
-            write_to(&|sink| wire::pack(filter, sink), write, context)
-        }
-    })
+    boundary!(error, [read filter, callback(write, context)], wire::pack(filter, &mut |bytes| write.take(bytes)))
 }
 
 /// Makes a filter from its packed form, in its own memory. `most_bytes` is the most bytes that the filter's image may
@@ -159,13 +118,8 @@ pub unsafe extern "C" fn petal_filter_unpack(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [packed, filter], {
-        // SAFETY: checked for NULL; by the conventions `packed` has `length` bytes, `options` is NULL or a struct of
-        // its size, and `filter` is writable.
-        unsafe {
-            let packed = boundary::bytes(packed.cast(), length, "packed")?;
-            give(filter, || wire::unpack(packed, most_bytes, read_options(options)?.key.as_ref()))
-        }
+    boundary!(error, [packed, give filter, bytes(packed, length), given options], {
+        filter.made(|| wire::unpack(packed, most_bytes, options.key.as_ref()))
     })
 }
 
@@ -178,14 +132,8 @@ pub unsafe extern "C" fn petal_filter_delta_size(
     size: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer, size], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, and `size`
-        // is writable.
-        unsafe {
-            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
-            size.write(size_of(&|sink| wire::delta(older, newer, sink))?);
-        }
-        Ok(())
+    boundary!(error, [read older, read newer, out size], {
+        size.answer(size_of(&|sink| wire::delta(older, newer, sink)))
     })
 }
 
@@ -201,13 +149,8 @@ pub unsafe extern "C" fn petal_filter_delta(
     written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer, buffer], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes, `buffer`
-        // has `length` writable bytes, and `written` is NULL or writable.
-        unsafe {
-            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
-            write_into(&|sink| wire::delta(older, newer, sink), buffer, length, written)
-        }
+    boundary!(error, [read older, read newer, buffer, room_bytes(buffer, length), maybe written], {
+        write_into(&|sink| wire::delta(older, newer, sink), buffer, written)
     })
 }
 
@@ -221,12 +164,8 @@ pub unsafe extern "C" fn petal_filter_delta_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [older, newer], {
-        // SAFETY: checked for NULL; by the conventions `older` and `newer` are handles that nobody changes.
-        unsafe {
-            let (older, newer) = (petal_filter::get(older)?, petal_filter::get(newer)?);
-            write_to(&|sink| wire::delta(older, newer, sink), write, context)
-        }
+    boundary!(error, [read older, read newer, callback(write, context)], {
+        wire::delta(older, newer, &mut |bytes| write.take(bytes))
     })
 }
 
@@ -241,12 +180,7 @@ pub unsafe extern "C" fn petal_filter_patch(
     most_bytes: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [filter, delta], {
-        // SAFETY: checked for NULL; by the conventions `filter` is a handle that nobody else uses, and `delta` has
-        // `length` bytes.
-        unsafe {
-            let delta = boundary::bytes(delta.cast(), length, "delta")?;
-            petal_filter::change(filter, |filter| filter.patch(delta, most_bytes))?
-        }
+    boundary!(error, [change filter, delta, bytes(delta, length)], {
+        filter.by(|filter| filter.patch(delta, most_bytes))
     })
 }

@@ -3,7 +3,7 @@
 //! A filter that is sent has fewer false answers for the same bytes if it has more bits and fewer hashes. The price is
 //! memory at both ends. docs/choosing.md has a table.
 
-use crate::boundary::{self, boundary};
+use crate::boundary::boundary;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::wire::sparse;
@@ -20,14 +20,9 @@ pub unsafe extern "C" fn petal_wire_spec(
     spec: *mut petal_spec,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec], {
-        // SAFETY: checked for NULL; by the conventions `spec` is a struct of its size.
-        unsafe {
-            boundary::check_out(spec)?;
-            let memory = if memory == 0 { u64::MAX } else { memory };
-            let best = sparse::best(keys, packed_bytes, memory)?;
-            boundary::write(spec, petal_spec::of_core(&best.spec));
-        }
+    boundary!(error, [fill spec], {
+        let memory = if memory == 0 { u64::MAX } else { memory };
+        spec.set(petal_spec::of_core(&sparse::best(keys, packed_bytes, memory)?.spec));
         Ok(())
     })
 }
