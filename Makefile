@@ -106,7 +106,7 @@ test-musl: ## C programs that musl-gcc links with the library for musl
 test-c: ## the C and C++ tests, which know only the headers
 	@echo "== $@: ctest"
 	@$(CONFIGURE) -B "$(BUILD)/ctest" -DPETAL_BUILD_TESTS=ON -DPETAL_INSTALL=OFF \
-	  -DPETAL_TESTS=$(if $(filter first,$(PART)),first,all) >/dev/null
+	  -DPETAL_TESTS=$(if $(filter first soak,$(PART)),$(PART),all) >/dev/null
 	@cmake --build "$(BUILD)/ctest" --parallel $(CORES)
 	@cd "$(BUILD)/ctest" && ctest --parallel $(CORES) --no-tests=error --output-on-failure \
 	  $(if $(filter more,$(PART)),--label-exclude first)
@@ -188,6 +188,8 @@ planted: ## plant a fault in each facet, and look whether the tests that name no
 CRASH ?= 500
 soak: ## every test of the suite whole, every number of keys built, 10^9 lookups, all rates in narrow bands, 10^8 operations a kind, filters past 2^35 bits, processes killed
 	tests/rust.sh whole
+	$(MAKE) --no-print-directory test-c PART=soak
+	$(MAKE) --no-print-directory test-go PART=soak
 	PETAL_CRASH=$(CRASH) cargo test --locked -p petal-suite --test crash -- --include-ignored
 	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- --include-ignored \
 	  false_positive_rate:: conformance:: sweep::

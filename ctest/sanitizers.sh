@@ -85,7 +85,7 @@ instrumented() {
     archive=$target/$tool/$host/release/libpetal.a
     archive_with_faults=$archive
     RUSTC_BOOTSTRAP=1 RUSTFLAGS=$1 CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
-        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=2 \
+        CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
         cargo_to "$target/$tool" --target "$host" --features planted-faults
 }
 

@@ -1157,7 +1157,11 @@ fn the_expected_rate_keeps_the_promise() {
                 }
             };
             let expected = |keys| (case.row.false_positive_rate)(&geometry, keys);
-            assert!(expected(capacity) <= rate, "{capacity} keys: {} promised, {}", rate, expected(capacity));
+            // That two keys have the same hash counts against a promise only above a ten-thousandth of the rate. Kinds
+            // that have a bit of the hash for themselves tell keys apart by 63 bits.
+            let (stated, equal) = (expected(capacity), petal::sizing::hash_floor(capacity, 63));
+            let is_kept = stated <= rate || (stated - equal <= rate && stated <= rate * (1.0 + 1e-4));
+            assert!(is_kept, "{capacity} keys: {rate} promised, {stated}");
             if case.row.is_made_empty() {
                 let filter = petal::create(&spec).unwrap();
                 assert_eq!(filter.base().header().false_positive_rate, rate);

@@ -56,6 +56,7 @@ mod maps;
 mod parquet;
 mod pinsketch;
 mod plan;
+mod planted;
 mod policy;
 mod pollution;
 mod quotient;

@@ -155,10 +155,11 @@ impl Scattered {
     #[inline]
     fn change(&self, words: &mut [u64], hash: u64, mut change: impl FnMut(u64) -> u64) {
         let (slots, greatest) = (self.cells.slots, self.cells.greatest());
+        let changes = |counter| counter < greatest;
         if self.hashes as usize > AT_ONCE {
             return self.each(hash, |position| {
                 let counter = slots.get_by(position, |word| words[word]);
-                if counter < greatest {
+                if changes(counter) {
                     slots.set(words, position, change(counter));
                 }
             });
@@ -174,7 +175,7 @@ impl Scattered {
                 count += 1;
             });
             for (bit, counter) in &counters[..count.min(AT_ONCE)] {
-                if *counter < greatest {
+                if changes(*counter) {
                     let word = &mut words[(bit / 64) as usize];
                     *word = *word & !(greatest << (bit % 64)) | change(*counter) << (bit % 64);
                 }
@@ -186,7 +187,7 @@ impl Scattered {
             count += 1;
         });
         for (position, counter) in &counters[..count.min(AT_ONCE)] {
-            if *counter < greatest {
+            if changes(*counter) {
                 slots.set(words, *position, change(*counter));
             }
         }
