@@ -59,8 +59,8 @@
  * `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
  * `PETAL_HASH_EXTERNAL` take hashes only.
  *
- * Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` at
- * once: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
+ * Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` as it
+ * is: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
  * fields too, begin with `petal_spec spec = PETAL_SPEC_INIT;`, or set `struct_size` to sizeof the struct. Each struct
  * has such a macro under its own name. The library accepts a struct from a later version if all fields that this
  * version does not know are 0.
@@ -72,8 +72,8 @@
  * Threads. Functions that take a const handle may run in many threads at once on one handle. All other functions need
  * the handle to themselves. Two handles share nothing.
  *
- * Forks. A child has copies of its parent's handles. The child may use every builder and every filter in memory of its
- * own. If the parent has opened an image to change it, the child can only read that image. A change through the
+ * Forks. A child has copies of its parent's handles. The child may use every builder and every filter in its own
+ * memory. If the parent has opened an image to change it, the child can only read that image. A change through the
  * child's handle gives `PETAL_ERR_UNSUPPORTED_BY_HANDLE`. Freeing the child's handle frees memory and nothing else, so
  * that the parent's lock and the image stay as they are. A child that wants to change the image opens the image
  * itself.
@@ -84,7 +84,7 @@
  * The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
  * where options ask for threads: while a builder makes its filter, and while an index is searched. If a thread is to
  * start and the system has not even the hundred bytes of its record, Rust's standard library aborts. If the library
- * catches a bug of its own, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
+ * catches one of its own bugs, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
  * all further use (lookups say true): you can only free it.
  *
  * Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No
@@ -142,8 +142,8 @@ typedef int32_t petal_status;
 /** The call worked. */
 #define PETAL_OK 0
 /**
- * The library caught a bug of its own before the bug could do harm. If the call was changing a handle, you can only
- * free that handle.
+ * The library caught one of its own bugs before it could do harm. If the call was changing a handle, you can only free
+ * that handle.
  */
 #define PETAL_ERR_INTERNAL (-1)
 /** A required pointer is NULL. */
@@ -161,7 +161,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_FALSE_POSITIVE_RATE (-6)
 /** Two or more parameters contradict each other. */
 #define PETAL_ERR_CONTRADICTION (-7)
-/** The kind, or the address space, cannot hold so many bits. */
+/** The kind, or the address space, cannot hold that many bits. */
 #define PETAL_ERR_TOO_LARGE (-8)
 /** There is not enough memory. */
 #define PETAL_ERR_OUT_OF_MEMORY (-9)
@@ -254,7 +254,7 @@ typedef struct petal_filter petal_filter;
  */
 petal_filter *petal_filter_with_capacity(uint64_t capacity, double false_positive_rate);
 
-/** Copies a filter, wherever the filter lives, into memory of its own. */
+/** Copies a filter, wherever it lives, into new memory. */
 petal_status petal_filter_copy(const petal_filter *filter, petal_filter **copy, petal_error *error);
 
 /**
@@ -316,7 +316,7 @@ typedef uint32_t petal_open_mode;
 #define PETAL_OPEN_READ 0
 /** In place, for reading and writing, as the only writer. */
 #define PETAL_OPEN_WRITE 1
-/** A copy in memory of its own. Opening compares the checksums; a dirty image has none, and its copy is dirty. */
+/** A copy in its own memory. Opening compares the checksums; a dirty image has none, and its copy is dirty. */
 #define PETAL_OPEN_LOAD 2
 /**
  * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
@@ -357,10 +357,10 @@ petal_status petal_filter_open(const char *path,
 
 /**
  * Writes the image to a file, atomically: the path names the old bytes or the new ones at every moment. The function
- * writes a file without a name in the same folder, brings this file onto the disk, and then puts the file in its
- * place. The new file has the owner, the group and the permissions of the old one, as far as the system lets the
- * caller give them. If the new file cannot have the old group, its group gets no more rights than everybody has. The
- * function replaces a symbolic link and does not follow it.
+ * writes an unnamed file in the same folder, brings it onto the disk, and then puts it in place. The new file has the
+ * owner, the group and the permissions of the old one, as far as the system lets the caller give them. If the new file
+ * cannot have the old group, its group gets no more rights than everybody has. The function replaces a symbolic link
+ * and does not follow it.
  *
  * A failure leaves the old file there. One failure comes later: the new file is in place, but the system cannot make
  * the new name last. Returns `PETAL_ERR_MAPPED_PATH` if the filter lies in that very file.
@@ -673,7 +673,7 @@ typedef uint32_t petal_kernel;
 /** NEON on aarch64. */
 #define PETAL_KERNEL_NEON 4
 
-/** The number of settings in a spec: no kind takes more parameters of its own. */
+/** The number of settings in a spec: no kind takes more. */
 #define PETAL_MAX_PARAMETERS 8
 
 /** What a setting holds: one of `PETAL_SETTING_*`. */
@@ -722,7 +722,7 @@ typedef struct petal_spec {
    * is above a ten-thousandth of the rate.
    */
   double false_positive_rate;
-  /** The number of bits, in place of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`. */
+  /** The number of bits, instead of a rate. It is exact or a limit: see `bits_unit` of `petal_kind_info`. */
   uint64_t bits;
   /** The exact number of bits that a key sets, with `bits`; 0 is the best for `bits` and `capacity`. */
   uint32_t hashes;
@@ -762,7 +762,7 @@ petal_status petal_spec_get(const petal_spec *spec, const char *name, double *va
 
 /**
  * Writes the size in bytes of the image, header and payload, of the filter that a spec describes.
- * `petal_filter_new_in_buffer()` needs so many bytes.
+ * `petal_filter_new_in_buffer()` needs that many bytes.
  */
 petal_status petal_spec_image_size(const petal_spec *spec, uint64_t *size, petal_error *error);
 
@@ -771,7 +771,7 @@ petal_status petal_spec_image_size(const petal_spec *spec, uint64_t *size, petal
  * FILTERS FROM SPECS
  */
 
-/** Makes an empty filter in memory of its own. */
+/** Makes an empty filter in its own memory. */
 petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, petal_error *error);
 
 
@@ -912,8 +912,8 @@ typedef struct petal_kind_info {
   /** How many parameters only this kind takes. */
   uint32_t parameter_count;
   /**
-   * What a filter of this kind with the default parameters can do in memory of its own: `PETAL_CAN_*`, ORed. A
-   * filter with other parameters may lack some of that: `petal_filter_capabilities()` says what a filter can do.
+   * What a filter of this kind with the default parameters can do in its own memory: `PETAL_CAN_*`, ORed. A filter
+   * with other parameters may lack some of that: `petal_filter_capabilities()` says what a filter can do.
    */
   uint64_t capabilities;
   /**
@@ -1000,7 +1000,9 @@ petal_status petal_kind_choice(petal_kind kind, size_t index, size_t choice, cha
 typedef struct petal_plan_request {
   /** sizeof(petal_plan_request), or 0 for its size in the first release. */
   size_t struct_size;
-  /** Distinct keys. A kind that forgets (`PETAL_CAN_AGE`) remembers the last so many keys: its window. */
+  /**
+   * Distinct keys. For a kind that forgets (`PETAL_CAN_AGE`) they are the last keys that it remembers: its window.
+   */
   uint64_t keys;
   /** The greatest false-positive rate, inside (0, 1); 0 if `memory` is set. */
   double false_positive_rate;
@@ -1023,8 +1025,8 @@ typedef struct petal_plan_request {
    */
   uint64_t universe;
   /**
-   * The greatest number of times that one key comes, for kinds that count. If a kind cannot hold so many copies, its
-   * proposal says why. 0 means 1.
+   * The greatest number of times that one key comes, for kinds that count. If a kind cannot hold that many copies,
+   * its proposal says why. 0 means 1.
    */
   uint64_t times;
   /**
@@ -1067,8 +1069,8 @@ typedef struct petal_proposal {
   /** Cache lines that a lookup of a present key touches. */
   double lines_per_lookup;
   /**
-   * Bytes that a builder takes beside the filter, without a memory limit and on one thread, for kinds that a builder
-   * makes from all keys: eight for each key, and what the work needs. 0 for kinds that start empty.
+   * Bytes that a builder takes besides the filter, without a memory limit and on one thread, for kinds that a
+   * builder makes from all keys: eight for each key, and what the work needs. 0 for kinds that start empty.
    */
   uint64_t build_memory;
   /** The kind's name. */
@@ -1190,7 +1192,7 @@ typedef struct petal_statistics {
    * keys from the levels that follow. The rate is then too low by a few percent: by 4 % at a rate of 0.5.
    */
   double false_positive_rate;
-  /** The lowest rate that 64-bit hashes allow with so many keys, however many bits there are. */
+  /** The lowest rate that 64-bit hashes allow with this many keys, however many bits there are. */
   double false_positive_rate_floor;
   /**
    * Distinct keys, estimated from the fill; negative if the filter is too full to tell, or if its kind cannot
@@ -1422,9 +1424,9 @@ petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *ot
 
 /**
  * Makes the filter smaller by `factor`, at least 2, without its keys. The result has the same bits as a filter that
- * was so small from the beginning. The factor must divide the number of units (bits, bits of a slice, or blocks). A
+ * was this small from the beginning. The factor must divide the number of units (bits, bits of a slice, or blocks). A
  * filter with the parameter "foldable" allows many powers of two. The capacity stays, and the rate expected at the
- * capacity becomes that of the smaller geometry. Only for filters in memory of their own.
+ * capacity becomes that of the smaller geometry. Only for filters in their own memory.
  */
 petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_error *error);
 
@@ -1438,7 +1440,7 @@ petal_status petal_filter_fold(petal_filter *filter, uint64_t factor, petal_erro
  *
  * Returns `PETAL_ERR_OUT_OF_RANGE` if there is no such size, and `PETAL_ERR_FULL` if the new size has no room for the
  * present keys. Nothing has changed then. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_RESIZE`. Only for filters
- * in memory of their own. Linear in the filter.
+ * in their own memory. Linear in the filter.
  */
 petal_status petal_filter_resize(petal_filter *filter, uint64_t capacity, petal_error *error);
 
@@ -1572,8 +1574,8 @@ petal_status petal_filter_new_in_buffer(const petal_spec *spec,
 /**
  * Opens the image at `offset`, a multiple of 8, of an open file; other things may follow the image. On Windows
  * `descriptor` is the file's HANDLE: a number of a C runtime means nothing in another runtime. The descriptor stays
- * yours, and you may close it at once. If the mode allows changes, the library opens the file anew, through
- * /proc on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
+ * yours, and you may close it right away. If the mode allows changes, the library opens the file anew, through /proc
+ * on Linux, because locks belong to an open file. Where the library cannot open the file anew, handles from one
  * descriptor and its copies do not keep each other out. `options` is nullable.
  */
 petal_status petal_filter_open_descriptor(intptr_t descriptor,
@@ -1585,8 +1587,8 @@ petal_status petal_filter_open_descriptor(intptr_t descriptor,
 /**
  * Opens the image at the start of a buffer, aligned to 8. If the image opens in place, the buffer must outlive the
  * handle. With `PETAL_OPEN_READ` the library never writes to the buffer. While a handle has the buffer open for
- * writing, no other handle of this process may use it. Processes that share the buffer may read it through handles of
- * their own. `options` is nullable.
+ * writing, no other handle of this process may use it. Processes that share the buffer may read it through their own
+ * handles. `options` is nullable.
  */
 petal_status petal_filter_open_in_buffer(void *buffer,
                                          size_t length,
@@ -1595,8 +1597,8 @@ petal_status petal_filter_open_in_buffer(void *buffer,
                                          petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_filter_load(const void *image,
                                size_t length,
@@ -1646,7 +1648,7 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
  * Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
  * handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, its bytes
  * are on the disk but it stays dirty: see `petal_filter_vouch()`. After a failure the image stays dirty, and another
- * call tries again. The cost depends on what was changed, see above. Filters in memory of their own need no sync.
+ * call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
  */
 petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
 
@@ -1662,7 +1664,7 @@ petal_status petal_filter_vouch(petal_filter *filter, petal_error *error);
  * Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
  * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_DIRTY` if all
  * regions match, but nobody vouches for the payload, or not yet: somebody is changing it, or was when the process
- * ended. A filter in memory of its own has no checksums: there the function checks whether the kind can have such a
+ * ended. A filter in its own memory has no checksums: there the function checks whether the kind can have such a
  * payload, and whether the filter is dirty.
  */
 petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);

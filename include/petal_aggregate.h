@@ -29,16 +29,16 @@
  *     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
  *     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
  *
- * An aggregate has no network: you carry state, value, cited states and the answer. Nobody but the participants is
- * trusted to say what their values are: take a channel that authenticates.
+ * An aggregate has no network: you carry state, value, cited states and the answer. Only the participants are trusted
+ * to say what their values are, so take a channel that authenticates.
  *
- * The memories are counting Bloom filters. At their false-positive rate an id that is new seems known. The aggregator
- * then refuses the participant, at each meeting anew. At the same rate the aggregator takes a change for a duplicate.
- * So sum and count are a little too low, and `petal_aggregate_expect()` says by how much.
+ * The memories are counting Bloom filters. At their false-positive rate a new id seems known, and the aggregator
+ * refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
+ * count are a little too low, and `petal_aggregate_expect()` says by how much.
  *
  * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
  * (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
- * participants. The false_positive_rate is that of each memory when it has so many entries. In place of capacity and
+ * participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity and
  * false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
  */
 
@@ -62,9 +62,6 @@ petal_status petal_aggregate_new(const petal_spec *spec, petal_aggregate **aggre
  * `petal_aggregate_sync()` before if you want to know whether that works. NULL is allowed.
  */
 void petal_aggregate_free(petal_aggregate *aggregate);
-
-/** Copies an aggregate, wherever the aggregate lives, into memory of its own. */
-petal_status petal_aggregate_copy(const petal_aggregate *aggregate, petal_aggregate **copy, petal_error *error);
 
 /** Forgets everything: what is aggregated, what was told, and how often each outcome came. */
 petal_status petal_aggregate_clear(petal_aggregate *aggregate, petal_error *error);
@@ -207,9 +204,9 @@ petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
 
 /**
  * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
- * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has the state beside
- * the previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing
- * the other state. That does no harm, and `petal_aggregate_forget()` ends it.
+ * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has this state and the
+ * previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing the
+ * other state. That does no harm, and `petal_aggregate_forget()` ends it.
  */
 petal_status petal_aggregate_tell(petal_aggregate *aggregate,
                                   const void *id,
@@ -330,8 +327,8 @@ typedef struct petal_aggregate_errors {
   double bias;
   /**
    * The share of changes of aggregated participants that the aggregator takes for duplicates, once all have changed
-   * some times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken for a
-   * duplicate at each further meeting too, until other changes free the counters.
+   * several times. Of the first changes fewer are missed, from `f(n - refused_firsts)` on. Such a change is taken
+   * for a duplicate at each further meeting too, until other changes free the counters.
    */
   double missed_changes;
 } petal_aggregate_errors;
@@ -341,7 +338,7 @@ typedef struct petal_aggregate_errors {
 /** Tells what is aggregated now. */
 petal_status petal_aggregate_results(const petal_aggregate *aggregate, petal_aggregated *results, petal_error *error);
 
-/** Tells what false positives are expected to cost with so many participants. */
+/** Tells what false positives are expected to cost with this many participants. */
 petal_status petal_aggregate_expect(const petal_aggregate *aggregate,
                                     uint64_t participants,
                                     petal_aggregate_errors *expected,
@@ -366,7 +363,7 @@ uint32_t petal_aggregate_states(const petal_aggregate *aggregate);
  * The image of an aggregate has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_aggregate_open(const char *path,
                                   const petal_open_options *options,
                                   petal_aggregate **aggregate,
@@ -393,14 +390,17 @@ petal_status petal_aggregate_open_in_buffer(void *buffer,
                                             petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_aggregate_load(const void *image,
                                   size_t length,
                                   const petal_open_options *options,
                                   petal_aggregate **aggregate,
                                   petal_error *error);
+
+/** Copies an aggregate into new memory, wherever the aggregate lives. */
+petal_status petal_aggregate_copy(const petal_aggregate *aggregate, petal_aggregate **copy, petal_error *error);
 
 /** The size of the image in bytes. */
 petal_status petal_aggregate_serialized_size(const petal_aggregate *aggregate, uint64_t *size, petal_error *error);
@@ -413,8 +413,8 @@ petal_status petal_aggregate_serialize(const petal_aggregate *aggregate,
                                        petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_aggregate_serialize_to(const petal_aggregate *aggregate,
                                           petal_write_callback write,
@@ -426,13 +426,13 @@ petal_status petal_aggregate_save(const petal_aggregate *aggregate, const char *
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if the kind cannot have such a payload.
+ * their checksums, or if no aggregate can have such a payload.
  */
 petal_status petal_aggregate_verify(const petal_aggregate *aggregate, petal_error *error);
 
 /**
- * Describes an aggregate. `hashes` is the number of counters of an entry, `bits` the number of bits of all memories,
- * and `offered` the number of participants that are aggregated. Constant time: reads no payload.
+ * Describes an aggregate by its header, in constant time. `hashes` is the number of counters of an entry, `bits` the
+ * number of bits of all memories, and `offered` the number of participants that are aggregated.
  */
 petal_status petal_aggregate_describe(const petal_aggregate *aggregate,
                                       petal_description *description,

@@ -53,9 +53,6 @@ petal_status petal_digest_new(const petal_spec *spec, petal_digest **digest, pet
  */
 void petal_digest_free(petal_digest *digest);
 
-/** Copies a digest, wherever the digest lives, into memory of its own. The copy has no open payload. */
-petal_status petal_digest_copy(const petal_digest *digest, petal_digest **copy, petal_error *error);
-
 /**
  * Takes a payload under an id of yours. Returns `PETAL_ERR_FULL` if the digest has as many ids as it keeps, and
  * `PETAL_ERR_CONTRADICTION` while a payload is open. Bytes after the last whole block are in no block; with blocks
@@ -125,7 +122,7 @@ typedef struct petal_digest_found {
   /** The probability that a random excerpt of as many blocks, which no payload has, is found. */
   double rate;
   /**
-   * How many wrong segments of payloads are named on average beside the right one, if a payload has the excerpt. 0
+   * How many wrong segments of payloads are named on average besides the right one, if a payload has the excerpt. 0
    * without ids.
    */
   double wrong_segments;
@@ -206,14 +203,14 @@ petal_status petal_digest_payload_at(const petal_digest *digest,
                                      petal_error *error);
 
 /**
- * Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
- * they are more than the parameter `attachment_bytes` has room for.
+ * Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
+ * are more than the parameter `attachment_bytes` has room for.
  */
 petal_status petal_digest_attach(petal_digest *digest, const void *bytes, size_t length, petal_error *error);
 
 /**
- * Copies the bytes that `petal_digest_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
- * bytes. `buffer` may be NULL if `room` is 0.
+ * Copies the bytes that `petal_digest_attach()` kept, up to `room` of them. `length` becomes the number of all of
+ * them. `buffer` may be NULL if `room` is 0.
  */
 petal_status petal_digest_attachment(const petal_digest *digest,
                                      void *buffer,
@@ -237,7 +234,7 @@ uint64_t petal_digest_capabilities(const petal_digest *digest);
  * The image of a digest has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_digest_open(const char *path,
                                const petal_open_options *options,
                                petal_digest **digest,
@@ -264,14 +261,17 @@ petal_status petal_digest_open_in_buffer(void *buffer,
                                          petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_digest_load(const void *image,
                                size_t length,
                                const petal_open_options *options,
                                petal_digest **digest,
                                petal_error *error);
+
+/** Copies a digest into new memory, wherever the digest lives. The copy has no open payload. */
+petal_status petal_digest_copy(const petal_digest *digest, petal_digest **copy, petal_error *error);
 
 /** The size of the image in bytes. */
 petal_status petal_digest_serialized_size(const petal_digest *digest, uint64_t *size, petal_error *error);
@@ -284,8 +284,8 @@ petal_status petal_digest_serialize(const petal_digest *digest,
                                     petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_digest_serialize_to(const petal_digest *digest,
                                        petal_write_callback write,
@@ -297,13 +297,13 @@ petal_status petal_digest_save(const petal_digest *digest, const char *path, pet
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if no digest can have such bytes.
+ * their checksums, or if no digest can have such a payload.
  */
 petal_status petal_digest_verify(const petal_digest *digest, petal_error *error);
 
 /**
- * Describes a digest. `hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and
- * `offered` and `capacity` count bytes of data. Constant time: reads only the header.
+ * Describes a digest by its header, in constant time. `hashes` is the number of bits of an entry, `bits` the number of
+ * bits of the filter, and `offered` and `capacity` count bytes of data.
  */
 petal_status petal_digest_describe(const petal_digest *digest, petal_description *description, petal_error *error);
 

@@ -105,7 +105,7 @@ petal_status petal_format_variant(const char *format, size_t index, char *varian
 petal_status petal_format_recognise(const void *bytes, size_t length, petal_format_info *info, petal_error *error);
 
 /**
- * Makes a filter in memory of its own from all of another system's bytes. `options` is nullable. Returns
+ * Makes a filter in its own memory from all of another system's bytes. `options` is nullable. Returns
  * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes that the format cannot have.
  */
 petal_status petal_filter_import(const char *format,
@@ -237,8 +237,8 @@ petal_status petal_filter_open_compact(const void *data,
                                        petal_error *error);
 
 /**
- * Copies a filter out of its compact form, of any alignment, into memory of its own. The function verifies all of the
- * form whatever the options say. `options` is nullable.
+ * Copies a filter out of its compact form, of any alignment, into new memory. The function verifies all of the form
+ * whatever the options say. `options` is nullable.
  */
 petal_status petal_filter_load_compact(const void *data,
                                        size_t length,

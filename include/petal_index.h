@@ -24,7 +24,7 @@
  *
  * An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, key and
  * parameters. The kind is `PETAL_KIND_INDEX`, or 0 if you set no parameter. `width` is the number of bits of a row,
- * from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept beside each row; `store`
+ * from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept with each row; `store`
  * says whether the index keeps rows, columns or both. docs/index.md explains these parameters.
  *
  * A row is ceil(width / 8) bytes: bit i of the row is bit i % 8 of byte i / 8, and bits after the last one are 0. Rows
@@ -55,9 +55,6 @@ petal_status petal_index_new(const petal_spec *spec, petal_index **index, petal_
  * `petal_index_sync()` before if you want to know whether that works. NULL is allowed.
  */
 void petal_index_free(petal_index *index);
-
-/** Copies an index, wherever the index lives, into memory of its own. */
-petal_status petal_index_copy(const petal_index *index, petal_index **copy, petal_error *error);
 
 /**
  * Adds a row under an id of yours, and writes the number of the row, which is nullable. Several rows may have one id.
@@ -131,9 +128,9 @@ petal_status petal_index_find(const petal_index *index, uint64_t id, uint64_t fr
 petal_status petal_index_merge(petal_index *index, const petal_index *other, petal_error *error);
 
 /**
- * Makes an index, in memory of its own, with room for `capacity` rows; 0 is as many as there are. Removed rows are
- * left out, and the others are in the order of their numbers of set bits, then of their ids. Searches are the fastest
- * so. Rows have new numbers. Saving the result in place of the old file is how an index becomes larger.
+ * Makes an index, in its own memory, with room for `capacity` rows; 0 is as many as there are. Removed rows are left
+ * out, and the others are in the order of their numbers of set bits, then of their ids. Searches are fastest that way.
+ * Rows get new numbers. To make an index larger, save the result over the old file.
  */
 petal_status petal_index_arranged(const petal_index *index,
                                   uint64_t capacity,
@@ -151,14 +148,14 @@ petal_status petal_index_merged(const petal_index *index,
                                 petal_error *error);
 
 /**
- * Keeps bytes of your own in the image, in place of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if
- * they are more than the parameter `attachment_bytes` has room for.
+ * Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
+ * are more than the parameter `attachment_bytes` has room for.
  */
 petal_status petal_index_attach(petal_index *index, const void *bytes, size_t length, petal_error *error);
 
 /**
- * Copies the bytes that `petal_index_attach()` kept, as far as `room` goes. `length` becomes the number of all kept
- * bytes. `buffer` may be NULL if `room` is 0.
+ * Copies the bytes that `petal_index_attach()` kept, up to `room` of them. `length` becomes the number of all of them.
+ * `buffer` may be NULL if `room` is 0.
  */
 petal_status petal_index_attachment(const petal_index *index,
                                     void *buffer,
@@ -211,7 +208,7 @@ petal_status petal_index_builder_finish(petal_index_builder *builder, petal_inde
  * The image of an index has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_index_open(const char *path,
                               const petal_open_options *options,
                               petal_index **index,
@@ -238,14 +235,17 @@ petal_status petal_index_open_in_buffer(void *buffer,
                                         petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_index_load(const void *image,
                               size_t length,
                               const petal_open_options *options,
                               petal_index **index,
                               petal_error *error);
+
+/** Copies an index into new memory, wherever the index lives. */
+petal_status petal_index_copy(const petal_index *index, petal_index **copy, petal_error *error);
 
 /** The size of the image in bytes. */
 petal_status petal_index_serialized_size(const petal_index *index, uint64_t *size, petal_error *error);
@@ -258,8 +258,8 @@ petal_status petal_index_serialize(const petal_index *index,
                                    petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_index_serialize_to(const petal_index *index,
                                       petal_write_callback write,
@@ -271,13 +271,13 @@ petal_status petal_index_save(const petal_index *index, const char *path, petal_
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if no index can have such bytes.
+ * their checksums, or if no index can have such a payload.
  */
 petal_status petal_index_verify(const petal_index *index, petal_error *error);
 
 /**
- * Describes an index. `bits` is the number of bits that there is room for in rows. `capacity` counts rows, and
- * `offered` counts the rows that were not removed. Constant time: reads only the header.
+ * Describes an index by its header, in constant time. `bits` is the number of bits that there is room for in rows.
+ * `capacity` counts rows, and `offered` counts the rows that were not removed.
  */
 petal_status petal_index_describe(const petal_index *index, petal_description *description, petal_error *error);
 
@@ -369,8 +369,8 @@ petal_status petal_index_top(const petal_index *index,
 
 /**
  * Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
- * similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all that there are.
- * `options` is nullable.
+ * similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
+ * nullable.
  */
 petal_status petal_index_at_least(const petal_index *index,
                                   const void *query,
@@ -413,7 +413,7 @@ petal_status petal_index_top_many(const petal_index *index,
 
 /**
  * `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
- * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all that there are. Threads share the
+ * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
  * queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
  */
 petal_status petal_index_at_least_many(const petal_index *index,

@@ -10,7 +10,7 @@
  *
  * `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
  *
- * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come at once,
+ * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come together,
  * a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
  * that cannot use a batch but knows its keys some rounds before may fetch memory ahead with
  * `petal_view_prefetch_u64()`.
@@ -71,9 +71,9 @@ typedef uint32_t petal_layout;
  */
 #define PETAL_LAYOUT_SPLIT_BLOCK 1
 /**
- * Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`.
- * words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of
- * keys with so many bits, uint16_t numbers: each key uses the lanes of one mask.
+ * Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. words[0] is
+ * the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of keys with
+ * that many bits, uint16_t numbers: each key uses the lanes of one mask.
  */
 #define PETAL_LAYOUT_BLOCKED 2
 /**
@@ -562,7 +562,7 @@ PETAL_INLINE_ALWAYS uint32_t petal_inline_blocked_lanes(const petal_view *view, 
 PETAL_INLINE_ALWAYS __m512i petal_inline_blocked_bits(uint64_t hash) {
   static const uint64_t salts[8] = {PETAL_INLINE_SALTS};
   __m512i all = _mm512_set1_epi64(PETAL_INLINE_CAST(int64_t, hash));
-  /* With full masks, because of the forms without one GCC says that they use something uninitialised. */
+  /* With full masks: GCC warns that the forms without a mask use something uninitialised. */
   __m512i product = _mm512_maskz_mul_epu32(0xff, all, _mm512_loadu_si512(salts));
   __m512i numbers = _mm512_maskz_srlv_epi32(0xffff, product, _mm512_set1_epi64(27));
   /* Rotations count modulo 32. */
@@ -1029,7 +1029,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_cuckoo_window(const petal_view *view, 
   return petal_inline_load(word) >> (bit & 63) | next << 1 << (63 - (bit & 63));
 }
 
-/* As petal_view_cuckoo_contains_hash(), some slots of a bucket at a time: for buckets that eight bytes do not have. */
+/* As petal_view_cuckoo_contains_hash(), some slots of a bucket at a time: for buckets that do not fit into eight
+ * bytes. */
 PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view *view, uint64_t hash) {
   const uint64_t width = view->words[2], ones = view->words[4], highs = ones << (width - 1), lows = highs - ones;
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
@@ -1048,7 +1049,7 @@ PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view 
  * fingerprint, so both are looked at, without a branch. */
 PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
-  /* Eight bytes have a bucket, if they are all there. */
+  /* A bucket fits into eight bytes, if the payload has all of them. */
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
   const uint64_t last = places.first > places.second ? places.first : places.second;
   if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
@@ -1396,8 +1397,8 @@ PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_
   return petal_inline_xxh3(view->hash_flip, key);
 }
 
-/* Lookups in the layouts that are not blocks. A call inside a program takes little beside such a lookup. As parts of a
- * loop over keys these lookups would take the registers that the blocks need. */
+/* Lookups in the layouts that are not blocks. Compared with such a lookup a call inside a program takes little. As
+ * parts of a loop over keys these lookups would take the registers that the blocks need. */
 PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
     case PETAL_LAYOUT_TWO_BLOCKS:
@@ -1416,7 +1417,7 @@ PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view
 }
 
 /* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. A program that knows the
- * layout, say of a view that it made of a filter of its own, may call the function of the layout instead. */
+ * layout, say of a view that it made of its own filter, may call the function of the layout instead. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);

@@ -51,6 +51,13 @@ petal_status petal_map_get_batch(const petal_map *map,
                                  petal_answers *answers,
                                  petal_error *error);
 
+/**
+ * Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
+ * keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
+ * an estimate from the fill, and NaN if the map is too full to tell.
+ */
+petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
+
 
 /*
  * MAPS: BUILDING
@@ -197,12 +204,6 @@ petal_status petal_map_merge(petal_map *map, const petal_map *other, petal_error
 /** Forgets all keys of a map whose kind starts empty. */
 petal_status petal_map_clear(petal_map *map, petal_error *error);
 
-/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
-petal_status petal_map_sync(petal_map *map, petal_error *error);
-
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_map_vouch(petal_map *map, petal_error *error);
-
 /**
  * Returns what this map can do now: `PETAL_CAN_*`, ORed. A map that is open for reading can do less than its kind. 0
  * for NULL.
@@ -220,7 +221,7 @@ uint64_t petal_map_capabilities(const petal_map *map);
  * is.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_map_open(const char *path, const petal_open_options *options, petal_map **map, petal_error *error);
 
 /**
@@ -244,8 +245,8 @@ petal_status petal_map_open_in_buffer(void *buffer,
                                       petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_map_load(const void *image,
                             size_t length,
@@ -253,7 +254,7 @@ petal_status petal_map_load(const void *image,
                             petal_map **map,
                             petal_error *error);
 
-/** Copies a map, wherever the map lives, into memory of its own. */
+/** Copies a map into new memory, wherever the map lives. */
 petal_status petal_map_copy(const petal_map *map, petal_map **copy, petal_error *error);
 
 /** The size of the image in bytes. */
@@ -267,8 +268,8 @@ petal_status petal_map_serialize(const petal_map *map,
                                  petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_map_serialize_to(const petal_map *map,
                                     petal_write_callback write,
@@ -280,22 +281,21 @@ petal_status petal_map_save(const petal_map *map, const char *path, petal_error 
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if the kind cannot have such a payload.
+ * their checksums, or if no map can have such a payload.
  */
 petal_status petal_map_verify(const petal_map *map, petal_error *error);
 
 /**
- * Describes a map. `hashes` is the number of cells of a key, and `bits` is the number of bits of all cells. Constant
- * time: reads no payload.
+ * Describes a map by its header, in constant time. `hashes` is the number of cells of a key, and `bits` is the number
+ * of bits of all cells.
  */
 petal_status petal_map_describe(const petal_map *map, petal_description *description, petal_error *error);
 
-/**
- * Measures a map. `fill` is the share of the cells that keys have taken. `false_positive_rate` is the share of absent
- * keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
- * an estimate from the fill, and NaN if the map is too full to tell.
- */
-petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
+/** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
+petal_status petal_map_sync(petal_map *map, petal_error *error);
+
+/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
+petal_status petal_map_vouch(petal_map *map, petal_error *error);
 
 #ifdef __cplusplus
 }

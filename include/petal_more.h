@@ -54,7 +54,7 @@ petal_status petal_filter_contains_across_hash(const petal_filter *const *filter
 /*
  * FILTERS: KEYS WITH THEIR COUNTS
  *
- * For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of so
+ * For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of that
  * many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
  * `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
  */
@@ -186,11 +186,11 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
  *
  * For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
  * Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
- * a weight: how often it is asked for beside the other frequent strangers, as a number of lookups or a share of them.
- * Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
- * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that
- * is a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION`
- * and says the key's hash.
+ * a weight: how often it is asked for compared with the other frequent strangers, as a number of lookups or a share of
+ * them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
+ * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is
+ * a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
+ * says the key's hash.
  */
 
 /**
@@ -315,7 +315,7 @@ petal_status petal_filter_stored_hashes(const petal_filter *filter,
 /**
  * The expected number of omissions when `keys` distinct keys are inserted, one after the other, into the filter that a
  * spec describes. An omission is a new key that the filter takes for a known one, or that it refuses because it is
- * full. A model checker that explores only new states omits so many states. The number is the sum of the
+ * full. A model checker that explores only new states omits this many states. The number is the sum of the
  * false-positive rates before each key. Returns `PETAL_ERR_UNSUPPORTED` for a kind that a builder makes from its keys.
  */
 petal_status petal_spec_expected_omissions(const petal_spec *spec,

@@ -1,8 +1,8 @@
 /*
  * petal_policy.h: filter policies of sorted tables. petal.h has the conventions.
  *
- * LevelDB keeps a filter beside the keys of every data block of a table. These functions make such filters and look
- * keys up in them:
+ * LevelDB keeps a filter of the keys of every data block of a table. These functions make such filters and look keys
+ * up in them:
  *
  *     void *policy;
  *     if (petal_policy_new(PETAL_POLICY_LEVELDB, 10, &policy, &error)) return 1;
@@ -54,7 +54,7 @@ petal_status petal_policy_new(petal_policy_form form, uint32_t bits_per_key, voi
 void petal_policy_free(void *policy);
 
 /**
- * The name that tables keep beside the filters of a policy; LevelDB ignores filters of another name. The string is
+ * The name that tables keep with the filters of a policy; LevelDB ignores filters with another name. The string is
  * static. Returns an empty string for NULL.
  */
 const char *petal_policy_name(void *policy);

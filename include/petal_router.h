@@ -25,10 +25,10 @@
  * `PETAL_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
  *
  * A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
- * one edge), hash function, seed, key and parameters. In place of capacity and rate the spec may give bits, a multiple
+ * one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
  * of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
  * docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
- * key. Keep the fill of the last level below 0.3: `petal_router_rates()` tells.
+ * key. Keep the fill of the last level below 0.3: `petal_router_rates()` reports it.
  *
  * Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
  * repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -59,9 +59,6 @@ petal_status petal_router_new(const petal_spec *spec, uint64_t node, petal_route
  * `petal_router_sync()` before if you want to know whether that works. NULL is allowed.
  */
 void petal_router_free(petal_router *router);
-
-/** Copies a router, wherever the router lives, into memory of its own. */
-petal_status petal_router_copy(const petal_router *router, petal_router **copy, petal_error *error);
 
 /** Returns the number of the node; 0 for NULL. */
 uint64_t petal_router_node(const petal_router *router);
@@ -128,9 +125,9 @@ uint64_t petal_router_capabilities(const petal_router *router);
 /*
  * ROUTERS: EDGES AND MESSAGES
  *
- * An edge leads to a neighbour, which has a number of its own. Both ends add the edge, and give it the same link
- * number, such as a random one that they agree on when they connect. A message of another link is refused, so nobody
- * can replay messages of an earlier connection.
+ * An edge leads to a neighbour, which has its own number. Both ends add the edge, and give it the same link number,
+ * such as a random one that they agree on when they connect. A message of another link is refused, so nobody can
+ * replay messages of an earlier connection.
  */
 
 /** An edge to a neighbour. */
@@ -211,7 +208,7 @@ petal_status petal_router_neighbours(const petal_router *router,
                                      size_t *count,
                                      petal_error *error);
 
-/** Tells of the edge to a neighbour. */
+/** Describes the edge to a neighbour. */
 petal_status petal_router_edge(const petal_router *router, uint64_t neighbour, petal_edge *edge, petal_error *error);
 
 /**
@@ -362,9 +359,9 @@ typedef struct petal_level_rates {
    * capacity.
    */
   double expected_keys;
-  /** The share of bits that so many keys set. */
+  /** The share of bits that this many keys set. */
   double expected_fill;
-  /** The probability that this level of one edge, with so many keys, seems to have an absent key. */
+  /** The probability that this level of one edge, with this many keys, seems to have an absent key. */
   double expected_rate;
   /** The mean share of set bits over the edges that had a message; 0 if none had one. */
   double mean_fill;
@@ -408,7 +405,7 @@ petal_status petal_router_rates(const petal_router *router, petal_route_rates *r
  * over them. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_router_open(const char *path,
                                const petal_open_options *options,
                                petal_router **router,
@@ -435,14 +432,17 @@ petal_status petal_router_open_in_buffer(void *buffer,
                                          petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_router_load(const void *image,
                                size_t length,
                                const petal_open_options *options,
                                petal_router **router,
                                petal_error *error);
+
+/** Copies a router into new memory, wherever the router lives. */
+petal_status petal_router_copy(const petal_router *router, petal_router **copy, petal_error *error);
 
 /** The size of the image in bytes. */
 petal_status petal_router_serialized_size(const petal_router *router, uint64_t *size, petal_error *error);
@@ -455,8 +455,8 @@ petal_status petal_router_serialize(const petal_router *router,
                                     petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_router_serialize_to(const petal_router *router,
                                        petal_write_callback write,
@@ -468,13 +468,13 @@ petal_status petal_router_save(const petal_router *router, const char *path, pet
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if the kind cannot have such a payload.
+ * their checksums, or if no router can have such a payload.
  */
 petal_status petal_router_verify(const petal_router *router, petal_error *error);
 
 /**
- * Describes a router. `hashes` is the number of bits that a key sets, `bits` the number of bits of a level, and
- * `offered` the number of insertions less that of removals. Constant time: reads no payload.
+ * Describes a router by its header, in constant time. `hashes` is the number of bits that a key sets, `bits` the
+ * number of bits of a level, and `offered` the number of insertions less that of removals.
  */
 petal_status petal_router_describe(const petal_router *router, petal_description *description, petal_error *error);
 

@@ -35,10 +35,10 @@
  * side's `field_bits`. Sizes may differ.
  *
  * The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
- * their keys, the session has a random key of its own, and makes a pass over the keys. Then an attacker cannot choose
- * keys that disturb a session. Otherwise the coded symbols serve that the sketches keep, and a session costs only what
- * differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then
- * end in an error, may miss some of these keys, or may even call the sets equal.
+ * their keys, the session has its own random key, and makes a pass over the keys. Then an attacker cannot choose keys
+ * that disturb a session. Otherwise the session uses the coded symbols that the sketches keep, and costs only what
+ * differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then end in an
+ * error, may miss some of these keys, or may even call the sets equal.
  *
  * A session refuses a message that is repeated, out of order or damaged, and does not change then. Whatever a message
  * says, memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes. The session takes as
@@ -94,8 +94,8 @@ typedef uint32_t petal_method;
 #define PETAL_METHOD_FILTER_AND_RIBLT 4
 
 /**
- * Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys,
- * unless it needs more symbols than the sketches keep, and has no key of its own. One side that asks is enough.
+ * Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys, unless
+ * it needs more symbols than the sketches keep, and has no key of its own. It is enough that one side asks.
  */
 #define PETAL_SESSION_KEPT_SYMBOLS (1 << 0)
 
@@ -105,7 +105,7 @@ typedef struct petal_report {
   size_t struct_size;
   /** The way to the differences: one of `PETAL_METHOD_*`. */
   petal_method method;
-  /** 1 if the session used the symbols that the sketches keep, 0 if the session had a key of its own. */
+  /** 1 if the session used the symbols that the sketches keep, 0 if the session had its own key. */
   uint32_t used_kept_symbols;
   /** The estimated number of differences. Only the initiator estimates; the responder has 0. */
   double estimated_differences;
@@ -131,10 +131,10 @@ typedef struct petal_report {
 
 /**
  * Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
- * needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch of whole keys,
- * for one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none. Returns
+ * needs, so the sketch may change or end meanwhile. Returns `PETAL_ERR_UNSUPPORTED` for a sketch of whole keys, for
+ * one that has neither coded symbols nor kept keys, and for kept symbols of a kind that has none. Returns
  * `PETAL_ERR_CONTRADICTION` for a sketch that shows that it is no set, because keys were subtracted or removed that it
- * had not. A sketch with many keys may not show that, so give a session the sketches of sets only.
+ * did not have. A sketch with many keys may not show that, so give a session the sketches of sets only.
  */
 petal_status petal_session_new(const petal_sketch *sketch,
                                petal_role role,

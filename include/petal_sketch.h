@@ -25,7 +25,7 @@
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
  * seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
- * the sketch cannot list so many; `pinsketch` always can. In place of both the spec may give bits (192 for a cell of
+ * the sketch cannot list that many; `pinsketch` always can. Instead of both the spec may give bits (192 for a cell of
  * `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
  * hashes (`iblt`: 3 to 7, the cells of a number).
  */
@@ -50,9 +50,6 @@ petal_status petal_sketch_new(const petal_spec *spec, petal_sketch **sketch, pet
  * `petal_sketch_sync()` before if you want to know whether that works. NULL is allowed.
  */
 void petal_sketch_free(petal_sketch *sketch);
-
-/** Copies a sketch, wherever the sketch lives, into memory of its own. */
-petal_status petal_sketch_copy(const petal_sketch *sketch, petal_sketch **copy, petal_error *error);
 
 /** Inserts the hash of a byte key, as a number. Constant time. */
 petal_status petal_sketch_insert(petal_sketch *sketch, const void *key, size_t length);
@@ -151,6 +148,12 @@ petal_status petal_sketch_expected_failure_rate(const petal_sketch *sketch,
                                                 double *rate,
                                                 petal_error *error);
 
+/**
+ * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
+ * other.
+ */
+petal_status petal_sketch_compatibility_id(const petal_sketch *sketch, uint8_t *id, petal_error *error);
+
 
 /*
  * SKETCHES: IMAGES AND FILES
@@ -158,7 +161,7 @@ petal_status petal_sketch_expected_failure_rate(const petal_sketch *sketch,
  * The image of a sketch has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. `options` is nullable. */
+/** Opens a file that is an image. {open} `options` is nullable. */
 petal_status petal_sketch_open(const char *path,
                                const petal_open_options *options,
                                petal_sketch **sketch,
@@ -185,14 +188,17 @@ petal_status petal_sketch_open_in_buffer(void *buffer,
                                          petal_error *error);
 
 /**
- * Copies the image at the start of `image`, of any alignment, into memory of its own and compares the checksums. The
- * function ignores the mode in `options`, which is nullable.
+ * Copies the image at the start of `image`, of any alignment, into new memory and compares the checksums. The function
+ * ignores the mode in `options`, which is nullable.
  */
 petal_status petal_sketch_load(const void *image,
                                size_t length,
                                const petal_open_options *options,
                                petal_sketch **sketch,
                                petal_error *error);
+
+/** Copies a sketch into new memory, wherever the sketch lives. */
+petal_status petal_sketch_copy(const petal_sketch *sketch, petal_sketch **copy, petal_error *error);
 
 /** The size of the image in bytes. */
 petal_status petal_sketch_serialized_size(const petal_sketch *sketch, uint64_t *size, petal_error *error);
@@ -205,8 +211,8 @@ petal_status petal_sketch_serialize(const petal_sketch *sketch,
                                     petal_error *error);
 
 /**
- * Gives the image to `write`, piece by piece and in order. The function passes `context`, which may be NULL, to
- * `write`. Returns `PETAL_ERR_CALLBACK` if `write` returns false.
+ * Gives the image to `write`, piece by piece and in order, and passes `context`, which may be NULL, to it. Returns
+ * `PETAL_ERR_CALLBACK` if `write` returns false.
  */
 petal_status petal_sketch_serialize_to(const petal_sketch *sketch,
                                        petal_write_callback write,
@@ -218,21 +224,15 @@ petal_status petal_sketch_save(const petal_sketch *sketch, const char *path, pet
 
 /**
  * Reads and checks all bytes as they are now. Returns `PETAL_ERR_CORRUPT`, naming the bytes, if they do not match
- * their checksums, or if the kind cannot have such a payload.
+ * their checksums, or if no sketch can have such a payload.
  */
 petal_status petal_sketch_verify(const petal_sketch *sketch, petal_error *error);
 
 /**
- * Describes a sketch. `hashes` is the number of cells of a number, `bits` the number of bits of all cells,
- * and `offered` the number of insertions less that of removals. Constant time: reads no payload.
+ * Describes a sketch by its header, in constant time. `hashes` is the number of cells of a number, `bits` the number
+ * of bits of all cells, and `offered` the number of insertions less that of removals.
  */
 petal_status petal_sketch_describe(const petal_sketch *sketch, petal_description *description, petal_error *error);
-
-/**
- * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
- * other.
- */
-petal_status petal_sketch_compatibility_id(const petal_sketch *sketch, uint8_t *id, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
@@ -244,8 +244,8 @@ petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
 /*
  * SKETCHES: KEPT KEYS
  *
- * A sketch cannot tell which keys it has. A handle can keep the keys beside the sketch, in memory. Inserting a key
- * twice is then harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
+ * A sketch cannot tell which keys it has. A handle can keep the keys too, in memory. Inserting a key twice is then
+ * harmless, and `petal_stream_write()` can make as many coded symbols as are asked for.
  */
 
 /**
@@ -275,15 +275,15 @@ uint64_t petal_sketch_symbols(const petal_sketch *sketch);
  * minisketch that takes `length` bytes has the capacity 8 * length / field_bits, rounded down.
  *
  * A sketch of Petal has a checksum of its set too, so that a list of too many differences is not called complete. The
- * bytes of minisketch have none, and what such bytes come to has none: a list may then be wrong and called complete.
- * For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
+ * bytes of minisketch have none, and neither has a sketch that such bytes went into: a list may then be wrong and
+ * called complete. For numbers in a row, such as consecutive ids, that is usual. The page of `pinsketch` says when.
  */
 
 /**
  * Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
- * bytes. With `length` = 0, and then `buffer` may be NULL, the function only tells the size. Returns
+ * bytes. With `length` = 0 the function only writes the size, and `buffer` may be NULL. Returns
  * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
- * that minisketch has not.
+ * that minisketch does not have.
  */
 petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
                                             void *buffer,
@@ -292,7 +292,7 @@ petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
                                             petal_error *error);
 
 /**
- * Takes the elements of a serialized sketch of minisketch in place of the numbers that are there. The sketch has to
+ * Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has to
  * have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
  * 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
  * set after the last sum, and changes nothing then.
@@ -399,8 +399,8 @@ uint64_t petal_stream_symbols_read(const petal_stream *stream);
 /*
  * SKETCHES: WHOLE KEYS
  *
- * With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes in place
- * of numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
+ * With the parameter `key_bytes` (8 to 64) a sketch of the kind `riblt` holds whole keys of that many bytes instead of
+ * numbers, and lists the keys themselves. It refuses byte keys of another length with `PETAL_ERR_OUT_OF_RANGE`, and
  * hashes with `PETAL_ERR_UNSUPPORTED`. It takes numbers if `key_bytes` is 8. The key of a number is then its eight
  * little-endian bytes.
  */

@@ -66,10 +66,10 @@ petal_status petal_filter_pack_to(const petal_filter *filter,
                                   petal_error *error);
 
 /**
- * Makes a filter from its packed form, in memory of its own. `most_bytes` is the most bytes that the filter's image
- * may have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the
- * mode in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for
- * bytes that are no packed form.
+ * Makes a filter from its packed form, in its own memory. `most_bytes` is the most bytes that the filter's image may
+ * have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
+ * in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+ * that are no packed form.
  */
 petal_status petal_filter_unpack(const void *packed,
                                  size_t length,
@@ -112,7 +112,7 @@ petal_status petal_filter_delta_to(const petal_filter *older,
 /**
  * Changes the filter from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the filter
  * is not in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The filter
- * must be in memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
+ * must be in its own memory. A failure changes nothing. The function needs memory for both states meanwhile.
  */
 petal_status petal_filter_patch(petal_filter *filter,
                                 const void *delta,
@@ -147,9 +147,9 @@ petal_status petal_map_pack(const petal_map *map, void *buffer, size_t length, s
 petal_status petal_map_pack_to(const petal_map *map, petal_write_callback write, void *context, petal_error *error);
 
 /**
- * Makes a map from its packed form, in memory of its own. `most_bytes` is the most bytes that the map's image may
- * have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
- * in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
+ * Makes a map from its packed form, in its own memory. `most_bytes` is the most bytes that the map's image may have: a
+ * form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode in
+ * `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
  * that are no packed form, and `PETAL_ERR_UNSUPPORTED` for that of a filter.
  */
 petal_status petal_map_unpack(const void *packed,
@@ -190,7 +190,7 @@ petal_status petal_map_delta_to(const petal_map *older,
 /**
  * Changes the map from the older state of a delta to the newer one. Returns `PETAL_ERR_INCOMPATIBLE` if the map is not
  * in the older state. `most_bytes` is the most bytes that the image of the newer state may have. The map must be in
- * memory of its own. A failure changes nothing. The function needs memory for both states meanwhile.
+ * its own memory. A failure changes nothing. The function needs memory for both states meanwhile.
  */
 petal_status petal_map_patch(petal_map *map, const void *delta, size_t length, uint64_t most_bytes, petal_error *error);
 
