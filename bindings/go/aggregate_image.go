@@ -11,8 +11,7 @@ static bool petal_go_aggregate_put(void *context, const void *bytes, size_t leng
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context,
-	petal_error *error) {
+static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context, petal_error *error) {
 	return petal_aggregate_serialize_to(aggregate, petal_go_aggregate_put, (void *)context, error);
 }
 */

@@ -3,7 +3,7 @@
  *
  * The functions that take bytes, with pointers to uint8_t instead of void. Memory behind a void pointer may hold Go
  * pointers, so at each call cgo would scan the whole object that a key is part of. It would also refuse a key that lies
- * in a struct beside a pointer.
+ * in a struct next to a pointer.
  */
 #ifndef PETAL_GO_BYTES_H
 #define PETAL_GO_BYTES_H

@@ -11,8 +11,7 @@ static bool petal_go_index_put(void *context, const void *bytes, size_t length) 
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_index_serialize_to(const petal_index *index, uintptr_t context,
-	petal_error *error) {
+static petal_status petal_go_index_serialize_to(const petal_index *index, uintptr_t context, petal_error *error) {
 	return petal_index_serialize_to(index, petal_go_index_put, (void *)context, error);
 }
 */

@@ -13,7 +13,7 @@ use crate::status::{petal_error, petal_status};
 use petal_core::Image;
 use std::ffi::{c_char, c_void};
 
-/// Opens a file that is an image. {open} `options` is nullable.
+/// Opens a file that is an image. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_open(
     path: *const c_char,
