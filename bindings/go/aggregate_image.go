@@ -7,12 +7,12 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_aggregate_put(void *context, const void *bytes, size_t length) {
+static bool petal_go_aggregate_gives(void *context, const void *bytes, size_t length) {
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
 static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context, petal_error *error) {
-	return petal_aggregate_serialize_to(aggregate, petal_go_aggregate_put, (void *)context, error);
+	return petal_aggregate_serialize_to(aggregate, petal_go_aggregate_gives, (void *)context, error);
 }
 */
 import "C"

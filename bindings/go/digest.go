@@ -2,15 +2,10 @@ package petal
 
 /*
 #include "keys.h"
-
-extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
-
 */
 import "C"
 
 import (
-	"io"
-	"os"
 	"runtime"
 	"unsafe"
 )

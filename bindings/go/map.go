@@ -18,8 +18,6 @@ package petal
 #cgo nocallback petal_map_builder_put_hash
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
-extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
-
 static bool petal_go_map_progress(void *context, uint64_t done, uint64_t total) {
 	return petalGoProgress((uintptr_t)context, done, total);
 }
@@ -42,8 +40,6 @@ static petal_status petal_go_map_builder_new(const petal_spec *spec, uint64_t me
 import "C"
 
 import (
-	"io"
-	"os"
 	"runtime"
 	"unsafe"
 )

@@ -7,12 +7,12 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_map_put(void *context, const void *bytes, size_t length) {
+static bool petal_go_map_gives(void *context, const void *bytes, size_t length) {
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
 static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t context, petal_error *error) {
-	return petal_map_serialize_to(map, petal_go_map_put, (void *)context, error);
+	return petal_map_serialize_to(map, petal_go_map_gives, (void *)context, error);
 }
 */
 import "C"

@@ -58,20 +58,20 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_go_insert
-#cgo nocallback petal_go_insert
+#cgo noescape petal_go_filter_insert
+#cgo nocallback petal_go_filter_insert
 #cgo noescape petal_filter_insert_u64
 #cgo nocallback petal_filter_insert_u64
 #cgo noescape petal_filter_insert_hash
 #cgo nocallback petal_filter_insert_hash
-#cgo noescape petal_go_contains
-#cgo nocallback petal_go_contains
+#cgo noescape petal_go_filter_contains
+#cgo nocallback petal_go_filter_contains
 #cgo noescape petal_filter_contains_u64
 #cgo nocallback petal_filter_contains_u64
 #cgo noescape petal_filter_contains_hash
 #cgo nocallback petal_filter_contains_hash
-#cgo noescape petal_go_contains_checked
-#cgo nocallback petal_go_contains_checked
+#cgo noescape petal_go_filter_contains_checked
+#cgo nocallback petal_go_filter_contains_checked
 #cgo noescape petal_filter_contains_checked_u64
 #cgo nocallback petal_filter_contains_checked_u64
 #cgo noescape petal_filter_contains_checked_hash

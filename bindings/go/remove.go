@@ -3,20 +3,20 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_go_remove
-#cgo nocallback petal_go_remove
+#cgo noescape petal_go_filter_remove
+#cgo nocallback petal_go_filter_remove
 #cgo noescape petal_filter_remove_u64
 #cgo nocallback petal_filter_remove_u64
 #cgo noescape petal_filter_remove_hash
 #cgo nocallback petal_filter_remove_hash
-#cgo noescape petal_go_rejuvenate
-#cgo nocallback petal_go_rejuvenate
+#cgo noescape petal_go_filter_rejuvenate
+#cgo nocallback petal_go_filter_rejuvenate
 #cgo noescape petal_filter_rejuvenate_u64
 #cgo nocallback petal_filter_rejuvenate_u64
 #cgo noescape petal_filter_rejuvenate_hash
 #cgo nocallback petal_filter_rejuvenate_hash
-#cgo noescape petal_go_count
-#cgo nocallback petal_go_count
+#cgo noescape petal_go_filter_count
+#cgo nocallback petal_go_filter_count
 #cgo noescape petal_filter_count_u64
 #cgo nocallback petal_filter_count_u64
 #cgo noescape petal_filter_count_hash

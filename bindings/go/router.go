@@ -15,17 +15,12 @@ package petal
 #cgo nocallback petal_router_remove_hash
 #cgo noescape petal_go_router_find
 #cgo nocallback petal_go_router_find
-#cgo noescape petal_go_router_contains
-#cgo nocallback petal_go_router_contains
-
-extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
-
+#cgo noescape petal_go_router_contains_form
+#cgo nocallback petal_go_router_contains_form
 */
 import "C"
 
 import (
-	"io"
-	"os"
 	"runtime"
 	"unsafe"
 )

@@ -7,12 +7,12 @@ package petal
 
 extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
 
-static bool petal_go_router_put(void *context, const void *bytes, size_t length) {
+static bool petal_go_router_gives(void *context, const void *bytes, size_t length) {
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
 static petal_status petal_go_router_serialize_to(const petal_router *router, uintptr_t context, petal_error *error) {
-	return petal_router_serialize_to(router, petal_go_router_put, (void *)context, error);
+	return petal_router_serialize_to(router, petal_go_router_gives, (void *)context, error);
 }
 */
 import "C"

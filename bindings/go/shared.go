@@ -3,8 +3,8 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_go_insert_shared
-#cgo nocallback petal_go_insert_shared
+#cgo noescape petal_go_filter_insert_shared
+#cgo nocallback petal_go_filter_insert_shared
 #cgo noescape petal_filter_insert_shared_u64
 #cgo nocallback petal_filter_insert_shared_u64
 #cgo noescape petal_filter_insert_shared_hash

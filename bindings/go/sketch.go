@@ -13,15 +13,10 @@ package petal
 #cgo nocallback petal_sketch_remove_u64
 #cgo noescape petal_sketch_remove_hash
 #cgo nocallback petal_sketch_remove_hash
-
-extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
-
 */
 import "C"
 
 import (
-	"io"
-	"os"
 	"runtime"
 	"unsafe"
 )

@@ -3,14 +3,14 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_go_insert_times
-#cgo nocallback petal_go_insert_times
+#cgo noescape petal_go_filter_insert_times
+#cgo nocallback petal_go_filter_insert_times
 #cgo noescape petal_filter_insert_times_u64
 #cgo nocallback petal_filter_insert_times_u64
 #cgo noescape petal_filter_insert_times_hash
 #cgo nocallback petal_filter_insert_times_hash
-#cgo noescape petal_go_remove_times
-#cgo nocallback petal_go_remove_times
+#cgo noescape petal_go_filter_remove_times
+#cgo nocallback petal_go_filter_remove_times
 #cgo noescape petal_filter_remove_times_u64
 #cgo nocallback petal_filter_remove_times_u64
 #cgo noescape petal_filter_remove_times_hash
