@@ -5,9 +5,8 @@
 // its type and the function's comment say, for as long as the call takes; a handle lives; nobody changes what the call
 // reads, and nobody else uses what it changes.
 
-use crate::boundary::{self, SizedStruct};
-use crate::handle;
-use crate::image::petal_write_callback;
+use crate::handle::{self, Owner};
+use crate::reading::{self, SizedStruct};
 use petal_core::{Error, Image, Result, Status};
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -37,7 +36,7 @@ use std::ptr::NonNull;
 /// | `handles(array, count)` | `&[&H]`, handles that may be poisoned |
 /// | `pointers(array, count)` | `&[NonNull<T>]` |
 /// | `keys(keys)` | `&Keys` |
-/// | `answers(answers, count)` | [`Answering`](crate::filter::keys::Answering), the answers of a lookup |
+/// | `answers(answers, count)` | `Answering`, the answers of a lookup |
 /// | `keys(keys, answers)` | both, with room for an answer a key |
 /// | `maybe` before `name` and what has a count | an `Option` of what the word gives; NULL is `None` |
 macro_rules! arguments {
@@ -77,7 +76,7 @@ macro_rules! arguments {
     (update $pointer:ident $(, $($rest:tt)*)?) => {
         // SAFETY: by the conventions it is NULL or readable and writable, and nobody else uses it during the call.
         let $pointer =
-            unsafe { $pointer.as_mut() }.ok_or_else(|| crate::boundary::null(stringify!($pointer)))?;
+            unsafe { $pointer.as_mut() }.ok_or_else(|| crate::reading::null(stringify!($pointer)))?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (optional $pointer:ident $(, $($rest:tt)*)?) => {
@@ -96,18 +95,18 @@ macro_rules! arguments {
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (bytes($pointer:ident, $length:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions so many bytes are readable there during the call.
-        let $pointer = unsafe { crate::boundary::bytes($pointer.cast(), $length, stringify!($pointer)) }?;
+        // SAFETY: by the conventions that many bytes are readable there during the call.
+        let $pointer = unsafe { crate::reading::bytes($pointer.cast(), $length, stringify!($pointer)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (elements($pointer:ident, $count:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions so many elements are readable there during the call.
-        let $pointer = unsafe { crate::boundary::elements($pointer, $count, stringify!($pointer)) }?;
+        // SAFETY: by the conventions that many elements are readable there during the call.
+        let $pointer = unsafe { crate::reading::elements($pointer, $count, stringify!($pointer)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (room($pointer:ident, $count:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions so many elements are writable there, and nobody else uses them during the call.
-        let $pointer = unsafe { crate::boundary::elements_mut($pointer, $count, stringify!($pointer)) }?;
+        // SAFETY: by the conventions that many elements are writable there, and nobody else uses them during the call.
+        let $pointer = unsafe { crate::reading::elements_mut($pointer, $count, stringify!($pointer)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (room_bytes($pointer:ident, $length:expr) $(, $($rest:tt)*)?) => {
@@ -122,13 +121,13 @@ macro_rules! arguments {
     (path $pointer:ident $(, $($rest:tt)*)?) => {
         crate::arguments::arguments!($pointer);
         // SAFETY: it is not NULL, and by the conventions it ends with a NUL.
-        let $pointer = unsafe { crate::boundary::read_path($pointer) }?;
+        let $pointer = unsafe { crate::reading::read_path($pointer) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (name $pointer:ident $(, $($rest:tt)*)?) => {
         crate::arguments::arguments!($pointer);
         // SAFETY: it is not NULL, and by the conventions it ends with a NUL.
-        let $pointer = unsafe { crate::boundary::name($pointer) }?;
+        let $pointer = unsafe { crate::reading::name($pointer) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (maybe name $pointer:ident $(, $($rest:tt)*)?) => {
@@ -150,63 +149,45 @@ macro_rules! arguments {
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (handles($array:ident, $count:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions so many pointers are readable there, each NULL or a handle that lives and that
+        // SAFETY: by the conventions that many pointers are readable there, each NULL or a handle that lives and that
         // nobody changes during the call.
         let $array = unsafe { crate::arguments::handles($array, $count, stringify!($array)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (pointers($array:ident, $count:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions so many pointers are readable there during the call.
+        // SAFETY: by the conventions that many pointers are readable there during the call.
         let $array = unsafe { crate::arguments::pointers($array, $count, stringify!($array)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (keys($keys:ident) $(, $($rest:tt)*)?) => {
         crate::arguments::arguments!($keys);
         // SAFETY: it is not NULL, and by the conventions a struct with arrays as long as it says.
-        let $keys = &unsafe { crate::filter::keys::petal_keys::get($keys) }?;
+        let $keys = &unsafe { crate::arguments::Lists::said($keys) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (keys($keys:ident, $answers:ident) $(, $($rest:tt)*)?) => {
         crate::arguments::arguments!($keys, $answers, keys($keys), answers($answers, $keys.len()) $(, $($rest)*)?);
     };
     (answers($answers:ident, $count:expr) $(, $($rest:tt)*)?) => {
-        // SAFETY: by the conventions it is NULL or a struct with room for so many answers, which nobody else uses
+        // SAFETY: by the conventions it is NULL or a struct with room for that many answers, which nobody else uses
         // during the call.
-        let $answers = unsafe { crate::filter::keys::Answering::new($answers, $count) }?;
+        let $answers = unsafe { crate::arguments::Room::of($answers, $count) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     ($pointer:ident $(, $($rest:tt)*)?) => {
         if $pointer.is_null() {
-            return Err(crate::boundary::null(stringify!($pointer)));
+            return Err(crate::reading::null(stringify!($pointer)));
         }
         $(crate::arguments::arguments!($($rest)*);)?
     };
 }
 pub(crate) use arguments;
 
-/// A handle: what C's pointer points to.
-pub(crate) trait Owner: Sized {
-    /// What is behind it.
-    type Value;
-
-    /// The handle of a new value.
-    fn new(value: Self::Value) -> Self;
-
-    /// The value, to be read; an error after a panic.
-    fn value(&self) -> Result<&Self::Value>;
-
-    /// What is to be done when the handle has come to the place where it stays.
-    fn placed(&mut self) {}
-
-    /// Changes the value. A panic on the way leaves the handle poisoned.
-    fn change<R>(&mut self, change: impl FnOnce(&mut Self::Value) -> R) -> Result<R>;
-}
-
 /// # Safety
 /// `pointer` is NULL or a handle that lives and that nobody changes during the call.
 pub(crate) unsafe fn read<'a, H: Owner + 'a>(pointer: *const H, name: &str) -> Result<&'a H::Value> {
     // SAFETY: NULL or a handle that nobody changes, as the safety section asks.
-    unsafe { pointer.as_ref() }.ok_or_else(|| boundary::null(name))?.value()
+    unsafe { pointer.as_ref() }.ok_or_else(|| reading::null(name))?.value()
 }
 
 /// Pointers none of which is NULL.
@@ -215,9 +196,9 @@ pub(crate) unsafe fn read<'a, H: Owner + 'a>(pointer: *const H, name: &str) -> R
 /// `count` pointers are readable during the call.
 pub(crate) unsafe fn pointers<'a, T>(array: *const *const T, count: usize, name: &str) -> Result<&'a [NonNull<T>]> {
     // SAFETY: as many pointers are readable, as the safety section asks.
-    let pointers = unsafe { boundary::elements(array, count, name) }?;
+    let pointers = unsafe { reading::elements(array, count, name) }?;
     if let Some(i) = pointers.iter().position(|pointer| pointer.is_null()) {
-        return Err(boundary::error(Status::NullPointer, format_args!("{name}[{i}] is NULL")));
+        return Err(reading::error(Status::NullPointer, format_args!("{name}[{i}] is NULL")));
     }
     // SAFETY: a `NonNull` is a pointer that is not NULL.
     Ok(unsafe { std::slice::from_raw_parts(pointers.as_ptr().cast(), count) })
@@ -240,7 +221,7 @@ impl<'a, H: Owner + 'a> Changing<'a, H> {
     /// `pointer` is NULL or a handle that lives and that nobody else uses during the call.
     pub(crate) unsafe fn new(pointer: *mut H, name: &str) -> Result<Self> {
         // SAFETY: NULL or a handle that nobody else uses, as the safety section asks.
-        unsafe { pointer.as_mut() }.map(Changing).ok_or_else(|| boundary::null(name))
+        unsafe { pointer.as_mut() }.map(Changing).ok_or_else(|| reading::null(name))
     }
 
     /// Changes the value by a function that cannot fail.
@@ -282,7 +263,7 @@ impl<H: Owner<Value: Image>> Pair<'_, H> {
         // SAFETY: NULL or a handle that nobody else uses, as the safety section asks.
         let changing = unsafe { Changing::new(pointer, names[0]) }?;
         if other.is_null() {
-            return Err(boundary::null(names[1]));
+            return Err(reading::null(names[1]));
         }
         // SAFETY: not NULL, and a handle that nobody changes, as the safety section asks: it is not the first.
         let other = (!std::ptr::eq(pointer, other)).then(|| unsafe { &*other });
@@ -313,7 +294,7 @@ impl<H: Owner> Give<'_, H> {
     /// # Safety
     /// `to` is NULL or writable during the call.
     pub(crate) unsafe fn new(to: *mut *mut H, name: &str) -> Result<Self> {
-        if to.is_null() { Err(boundary::null(name)) } else { Ok(Give { to, call: PhantomData }) }
+        if to.is_null() { Err(reading::null(name)) } else { Ok(Give { to, call: PhantomData }) }
     }
 
     /// Hands the value that `make` makes to the caller. The handle's memory comes first, so that nothing that was made
@@ -334,7 +315,7 @@ impl<T> Out<'_, T> {
     /// # Safety
     /// `to` is NULL or writable during the call.
     pub(crate) unsafe fn new(to: *mut T, name: &str) -> Result<Self> {
-        if to.is_null() { Err(boundary::null(name)) } else { Ok(Out { to, call: PhantomData }) }
+        if to.is_null() { Err(reading::null(name)) } else { Ok(Out { to, call: PhantomData }) }
     }
 
     /// # Safety
@@ -376,7 +357,7 @@ pub(crate) trait Given: SizedStruct {
 /// `pointer` is NULL or points to a struct with as many bytes as its `struct_size` says.
 pub(crate) unsafe fn given<T: Given>(pointer: *const T, name: &str) -> Result<T::Said> {
     // SAFETY: NULL or a struct of its size, as the safety section asks.
-    T::said(unsafe { boundary::read_optional(pointer) }?, name)
+    T::said(unsafe { reading::read_optional(pointer) }?, name)
 }
 
 /// A struct of its size that the library fills in.
@@ -390,29 +371,32 @@ impl<T: SizedStruct> Fill<'_, T> {
     /// `to` is NULL or points to a struct with as many writable bytes as its `struct_size` says.
     pub(crate) unsafe fn new(to: *mut T, name: &str) -> Result<Self> {
         if to.is_null() {
-            return Err(boundary::null(name));
+            return Err(reading::null(name));
         }
         // SAFETY: not NULL, and a struct of its size, as the safety section asks.
-        unsafe { boundary::check_out(to) }?;
+        unsafe { reading::check_out(to) }?;
         Ok(Fill { to, call: PhantomData })
     }
 
     /// What the caller has filled in.
     pub(crate) fn get(&self) -> Result<T> {
         // SAFETY: not NULL, and a struct of its size, as `new` was promised.
-        unsafe { boundary::read(self.to) }
+        unsafe { reading::read(self.to) }
     }
 
     /// Fills in the fields that the caller's version has.
     pub(crate) fn set(self, value: T) {
         // SAFETY: `new` has checked its size.
-        unsafe { boundary::write(self.to, value) };
+        unsafe { reading::write(self.to, value) };
     }
 }
 
+/// What a function of the caller that takes bytes looks like.
+type Write = unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool;
+
 /// A function of the caller that takes bytes, piece by piece.
 pub(crate) struct Callback<'a> {
-    function: unsafe extern "C" fn(context: *mut c_void, bytes: *const c_void, length: usize) -> bool,
+    function: Write,
     context: *mut c_void,
     call: PhantomData<&'a mut c_void>,
 }
@@ -420,8 +404,8 @@ pub(crate) struct Callback<'a> {
 impl Callback<'_> {
     /// # Safety
     /// `function` is NULL or may be called with `context`, and any bytes, during the call.
-    pub(crate) unsafe fn new(function: petal_write_callback, context: *mut c_void, name: &str) -> Result<Self> {
-        let function = function.ok_or_else(|| boundary::null(name))?;
+    pub(crate) unsafe fn new(function: Option<Write>, context: *mut c_void, name: &str) -> Result<Self> {
+        let function = function.ok_or_else(|| reading::null(name))?;
         Ok(Callback { function, context, call: PhantomData })
     }
 
@@ -431,4 +415,24 @@ impl Callback<'_> {
         let goes_on = unsafe { (self.function)(self.context, bytes.as_ptr().cast(), bytes.len()) };
         if goes_on { Ok(()) } else { Err(Error::from(Status::Callback)) }
     }
+}
+
+/// A struct that names arrays.
+pub(crate) trait Lists {
+    /// What the arrays hold.
+    type Said<'a>;
+
+    /// # Safety
+    /// `pointer` is not NULL, and a struct whose arrays are as long as it says, during the call.
+    unsafe fn said<'a>(pointer: *const Self) -> Result<Self::Said<'a>>;
+}
+
+/// A struct that names arrays to be written.
+pub(crate) trait Room: Sized {
+    /// What writes them.
+    type Of<'a>;
+
+    /// # Safety
+    /// `pointer` is NULL or a struct with room for `count` answers, which nobody else uses during the call.
+    unsafe fn of<'a>(pointer: *mut Self, count: usize) -> Result<Self::Of<'a>>;
 }

@@ -1,10 +1,10 @@
 // The value that a pointer in C's hands points to: a value of the core, and whether a panic was caught while it was
 // being changed.
 
-use crate::boundary::{self, boundary};
 use petal_core::storage::try_box;
 use petal_core::{Result, Status};
 use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A value behind a handle.
 pub(crate) struct Handle<T> {
@@ -47,6 +47,24 @@ impl<T> Handle<T> {
     }
 }
 
+/// A handle: what C's pointer points to.
+pub(crate) trait Owner: Sized {
+    /// What is behind it.
+    type Value;
+
+    /// The handle of a new value.
+    fn new(value: Self::Value) -> Self;
+
+    /// The value, to be read; an error after a panic.
+    fn value(&self) -> Result<&Self::Value>;
+
+    /// What is to be done when the handle has come to the place where it stays.
+    fn placed(&mut self) {}
+
+    /// Changes the value. A panic on the way leaves the handle poisoned.
+    fn change<R>(&mut self, change: impl FnOnce(&mut Self::Value) -> R) -> Result<R>;
+}
+
 /// Hands what `make` makes to the caller, as a handle of the type `H`. The handle's memory comes first, so that
 /// nothing that was made, or taken from a builder, is lost for the lack of it. `placed` is called when the handle is in
 /// that memory.
@@ -74,13 +92,12 @@ pub(crate) unsafe fn free<H>(handle: *mut H) {
     if handle.is_null() {
         return;
     }
-    // There is nobody to report a panic to.
-    let _ = boundary!(boundary::NO_ERROR, [], {
+    // There is nobody to report a panic to. The call that gave the handle has silenced panics.
+    let _ = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: `handle` is not NULL. It came from the `Box` in `give`, and nobody uses it any more, as the safety
         // section asks.
         drop(unsafe { Box::from_raw(handle) });
-        Ok(())
-    });
+    }));
 }
 
 /// What handles have in common: they own a value. When a panic was caught while the value was being changed, its state
@@ -98,7 +115,7 @@ macro_rules! owner {
         }
     };
     (imageless $handle:ident, $value:ty) => {
-        impl crate::arguments::Owner for $handle {
+        impl crate::handle::Owner for $handle {
             type Value = $value;
 
             fn new(value: $value) -> $handle {

@@ -137,5 +137,6 @@ pub mod inline;
 mod arguments;
 mod boundary;
 mod handle;
+mod reading;
 #[cfg(feature = "planted-faults")]
 mod faults;

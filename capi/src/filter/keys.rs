@@ -19,6 +19,7 @@
 
 // The four functions that make keys stand in `keys.h`.
 
+use crate::arguments::{Lists, Room};
 use crate::boundary::{self, boundary, check_out};
 use crate::status::{petal_error, petal_status};
 use petal_core::ring::Few;
@@ -337,17 +338,6 @@ pub(crate) struct Answering<'a> {
 }
 
 impl Answering<'_> {
-    /// # Safety
-    /// `to` is NULL or a struct with room for `keys` answers, which nobody else uses during the call.
-    #[inline]
-    pub(crate) unsafe fn new(to: *mut petal_answers, keys: usize) -> Result<Self> {
-        if to.is_null() {
-            return Err(boundary::null("answers"));
-        }
-        // SAFETY: not NULL, and with so much room, as the safety section asks.
-        Ok(Answering { to, answers: unsafe { petal_answers::get(to, keys) }? })
-    }
-
     /// Gives the caller the answers that `look_up` gives.
     #[inline]
     pub(crate) fn by(mut self, look_up: impl FnOnce(&mut Answers) -> Result<()>) -> Result<()> {
@@ -438,4 +428,27 @@ unsafe fn slice<'a, T>(pointer: *mut T, length: usize) -> Option<&'a mut [T]> {
     // SAFETY: `pointer` has room for `length` elements, which nobody else uses, as the safety section asks. They may
     // hold any bytes, and are written and not read.
     (possible && !pointer.is_null()).then(|| unsafe { std::slice::from_raw_parts_mut(pointer, length) })
+}
+
+impl Lists for petal_keys {
+    type Said<'a> = Keys<'a>;
+
+    #[inline]
+    unsafe fn said<'a>(pointer: *const petal_keys) -> Result<Keys<'a>> {
+        // SAFETY: not NULL, and a struct with arrays as long as it says, as the safety section asks.
+        unsafe { petal_keys::get(pointer) }
+    }
+}
+
+impl Room for petal_answers {
+    type Of<'a> = Answering<'a>;
+
+    #[inline]
+    unsafe fn of<'a>(to: *mut petal_answers, keys: usize) -> Result<Answering<'a>> {
+        if to.is_null() {
+            return Err(boundary::null("answers"));
+        }
+        // SAFETY: not NULL, and with so much room, as the safety section asks.
+        Ok(Answering { to, answers: unsafe { petal_answers::get(to, keys) }? })
+    }
 }

@@ -1,8 +1,8 @@
 //! FILTERS: MAKING AND FREEING
 
-use crate::arguments::Owner;
 use crate::boundary::{NO_ERROR, boundary};
 use crate::handle;
+use crate::handle::Owner;
 use crate::status::{petal_error, petal_status};
 use petal_core::blocks::Probe;
 use petal_core::{Filter, Hasher, Image, Result, Spec, Status};

@@ -335,7 +335,7 @@ pub unsafe extern "C" fn petal_filter_contains_checked_hash(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Owner;
+    use crate::handle::Owner;
     use crate::shared::*;
     use crate::status::PETAL_ERR_INTERNAL;
     use petal_core::contract::{Insert, Kind, Payload, SharedInsert};

@@ -53,7 +53,8 @@ mod tests {
 
     #[test]
     fn paragraphs_are_wrapped_and_code_is_not() {
-        let text = "//! one two\n//! three\n//!\n//!     code stays as it is\nlet x = 1; // a\n    // four five\n    // six\n";
+        let text =
+            "//! one two\n//! three\n//!\n//!     code stays as it is\nlet x = 1; // a\n    // four five\n    // six\n";
         let expected =
             "//! one two\n//! three\n//!\n//!     code stays as it is\nlet x = 1; // a\n    // four\n    // five six\n";
         assert_eq!(wrapped(text, 15), expected);
