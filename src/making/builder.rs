@@ -154,7 +154,12 @@ impl Builder {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] if the spec takes hashes only; the errors of [`Builder::add_hash`].
-    pub fn add(&mut self, key: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn add(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.add_bytes(key.as_ref())
+    }
+
+    fn add_bytes(&mut self, key: &[u8]) -> Result<()> {
         if let Some(placed) = &mut self.placed {
             return placed.add(&self.hasher, key, 0);
         }
@@ -168,7 +173,7 @@ impl Builder {
     /// As [`Builder::add`].
     pub fn add_u64(&mut self, key: u64) -> Result<()> {
         if self.placed.is_some() {
-            return self.add(&key.to_le_bytes());
+            return self.add_bytes(&key.to_le_bytes());
         }
         let hash = self.hasher.hash_u64(key)?;
         self.add_hash(hash)
@@ -188,8 +193,9 @@ impl Builder {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
-    pub fn add_times(&mut self, key: &[u8], times: u64) -> Result<()> {
-        let hash = self.hasher.hash_key(key)?;
+    #[inline]
+    pub fn add_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<()> {
+        let hash = self.hash_of(key.as_ref())?;
         self.add_hash_times(hash, times)
     }
 
@@ -227,6 +233,11 @@ impl Builder {
         })
     }
 
+    /// The hash of a key.
+    pub(super) fn hash_of(&self, key: &[u8]) -> Result<u64> {
+        self.hasher.hash_key(key)
+    }
+
     /// Refuses counts if the kind does not count.
     fn check_counts(&self) -> Result<()> {
         let row = create::row_of(&self.spec)?;
@@ -246,7 +257,12 @@ impl Builder {
     /// # Errors
     /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is added
     /// too is found when the filter is made: [`Status::Contradiction`].
-    pub fn exclude(&mut self, key: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn exclude(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.exclude_bytes(key.as_ref())
+    }
+
+    fn exclude_bytes(&mut self, key: &[u8]) -> Result<()> {
         if let Some(placed) = &mut self.placed {
             placed.add(&self.hasher, key, 1)?;
             self.excluded += 1;
@@ -262,7 +278,7 @@ impl Builder {
     /// As [`Builder::exclude`].
     pub fn exclude_u64(&mut self, key: u64) -> Result<()> {
         if self.placed.is_some() {
-            return self.exclude(&key.to_le_bytes());
+            return self.exclude_bytes(&key.to_le_bytes());
         }
         let hash = self.hasher.hash_u64(key)?;
         self.exclude_hash(hash)

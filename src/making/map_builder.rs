@@ -66,7 +66,12 @@ impl MapBuilder {
     /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file. The
     /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already here. The
     /// key is not added then.
-    pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
+    #[inline]
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<()> {
+        self.put_bytes(key.as_ref(), value)
+    }
+
+    fn put_bytes(&mut self, key: &[u8], value: u64) -> Result<()> {
         self.put_id(self.hasher.identify(key)?, value)
     }
 

@@ -141,7 +141,8 @@ impl Filter {
 
     /// Whether a key may have been inserted. True also if the key cannot be hashed.
     #[inline]
-    pub fn contains(&self, key: &[u8]) -> bool {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        let key = key.as_ref();
         match self.hasher.hash_bytes_at_once(key) {
             Some(hash) => self.contains_hash(hash),
             None => self.contains_whole(key).unwrap_or(true),
@@ -189,7 +190,8 @@ impl Filter {
     /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
-    pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         match self.hasher.hash_bytes(key) {
             Ok(hash) => self.insert_hash(hash),
             Err(refusal) => self.insert_whole(key, refusal),
@@ -328,8 +330,8 @@ impl Filter {
     /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
     /// cannot be hashed.
     #[inline]
-    pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
-        self.insert_hash_shared(self.hasher.hash_key(key)?)
+    pub fn insert_shared(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.insert_hash_shared(self.hasher.hash_key(key.as_ref())?)
     }
 
     /// Inserts a `u64` key while others insert and look up. See [`SharedInsert`] for the guarantees.
@@ -415,5 +417,12 @@ impl Filter {
 
     fn unsupported(&self, operation: &str) -> Error {
         self.base().unsupported(operation)
+    }
+
+    // ---- Hashing -------------------------------------------------------------------------------------------------
+
+    /// The hash of a key, out of line for the calls that take longer than that.
+    fn hash_of(&self, key: &[u8]) -> Result<u64> {
+        self.hasher.hash_key(key)
     }
 }
