@@ -390,7 +390,7 @@ impl Builder {
     ///
     /// # Errors
     /// The errors of [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
-    pub fn save(&mut self, path: &Path) -> Result<()> {
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.make()?.save(path)?;
         self.clear();
         Ok(())

@@ -151,7 +151,7 @@ impl MapBuilder {
     ///
     /// # Errors
     /// The errors of [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
-    pub fn save(&mut self, path: &Path) -> Result<()> {
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.make()?.save(path)?;
         self.entries.clear();
         Ok(())

@@ -45,8 +45,12 @@ use std::path::Path;
 ///
 /// # Errors
 /// As [`open_as`].
-pub fn open(path: &Path, options: &OpenOptions) -> Result<Filter> {
-    open_as(path, options)
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Filter> {
+    // Compiled here, and not once more in each program.
+    fn open_filter(path: &Path, options: &OpenOptions) -> Result<Filter> {
+        open_as(path, options)
+    }
+    open_filter(path.as_ref(), options)
 }
 
 /// Copies the image of a filter out of `bytes`, and checks its payload.

@@ -92,7 +92,11 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
 /// The errors of [`open_buffer`], and the system's; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. A file with holes that is opened for
 /// writing must have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
-pub fn open<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
+pub fn open<H: Image>(path: impl AsRef<Path>, options: &OpenOptions) -> Result<H> {
+    open_path(path.as_ref(), options)
+}
+
+fn open_path<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
     let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))

@@ -117,8 +117,8 @@ pub trait Image: Sized {
     ///
     /// # Errors
     /// [`Status::MappedPath`] if the image lies in that very file, and the system's errors.
-    fn save(&self, path: &Path) -> Result<()> {
-        save(self.base(), path)
+    fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(self.base(), path.as_ref())
     }
 
     /// Brings an image in place up to date; see [`Base::sync`].
