@@ -41,11 +41,11 @@ mod xor;
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
 
-use crate::error::{Result, error, left_out};
+use crate::error::{List, Result, error, left_out};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
 use crate::hash::SecretKey;
-use crate::spec::{List, Spec};
+use crate::spec::Spec;
 
 /// What bytes alone do not say of a filter: only formats that need it take it. Zero is unsaid.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,12 +1,14 @@
 //! Opens images of any kind, each as the handle that its kind has, such as a [`crate::Filter`] or a [`crate::Map`].
 
 use crate::contract::{Base, Capabilities, Handle, Row};
-use crate::error::{Error, Result, Status, error};
+use crate::error::{Error, List, Result, Status, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::kinds::registry;
 use crate::storage::{Access, Descriptor, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
+use core::fmt;
+use core::str::FromStr;
 use core::sync::atomic::Ordering;
 use std::path::Path;
 
@@ -26,6 +28,19 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 4] = [Mode::Read, Mode::Write, Mode::Share, Mode::Load];
+
+    /// The mode's name: `read`, `write`, `share` or `load`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Read => "read",
+            Mode::Write => "write",
+            Mode::Share => "share",
+            Mode::Load => "load",
+        }
+    }
+
     /// The access to the image's bytes that a mode needs.
     fn access(self) -> Access {
         match self {
@@ -33,6 +48,25 @@ impl Mode {
             Mode::Write => Access::Write,
             Mode::Share => Access::Share,
         }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    /// The mode with this name.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    fn from_str(text: &str) -> Result<Mode> {
+        let found = Mode::ALL.into_iter().find(|mode| mode.name() == text);
+        found.ok_or_else(|| error!(UnknownValue, "mode = {text} is not one of {}", List(&Mode::ALL)))
     }
 }
 
