@@ -47,6 +47,7 @@ pub mod storage;
 pub mod wire;
 
 pub use batch::answers::Answers;
+pub use batch::key_list::KeyList;
 pub use batch::keys::{Keys, WholeKeys, hash_keys};
 pub use batch::ring::{self, Taken};
 pub use blocks::{Layout, Measure, View};

@@ -12,9 +12,7 @@ use super::universe;
 use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
-use crate::contract::{
-    Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted, one_by_one,
-};
+use crate::contract::{Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
@@ -50,7 +48,7 @@ pub struct Builder {
     pub(super) hasher: Hasher,
     /// The function that hashes pass before they are sorted, if the kind has one.
     pub(super) order: Option<fn(u64) -> u64>,
-    hashes: Offered,
+    pub(super) hashes: Offered,
     /// The keys, if they are divided by their prefixes.
     placed: Option<PlacedKeys>,
     /// The filter that is brought up to date.
@@ -167,6 +165,14 @@ impl Builder {
         self.add_hash(hash)
     }
 
+    /// Adds all of these keys: borrowed or owned, of any type that lends its bytes.
+    ///
+    /// # Errors
+    /// As [`Builder::add`]. The keys before the one that is refused are added then.
+    pub fn add_all(&mut self, keys: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<()> {
+        keys.into_iter().try_for_each(|key| self.add_bytes(key.as_ref()))
+    }
+
     /// Adds a `u64` key.
     ///
     /// # Errors
@@ -189,62 +195,9 @@ impl Builder {
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
-    /// Adds a key that came so many times. 0 times add nothing.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
-    #[inline]
-    pub fn add_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<()> {
-        let hash = self.hash_of(key.as_ref())?;
-        self.add_hash_times(hash, times)
-    }
-
-    /// Adds a `u64` key that came so many times; see [`Builder::add_times`].
-    ///
-    /// # Errors
-    /// As [`Builder::add_times`].
-    pub fn add_u64_times(&mut self, key: u64, times: u64) -> Result<()> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.add_hash_times(hash, times)
-    }
-
-    /// Adds a hash that came so many times; see [`Builder::add_times`].
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].
-    pub fn add_hash_times(&mut self, hash: u64, times: u64) -> Result<()> {
-        self.check_counts()?;
-        self.hashes.add_times(hash, times)
-    }
-
-    /// Adds each of many keys as often as `times` says. All are added, unless there is an error: one of
-    /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if there are not as many `times` as
-    /// keys.
-    pub fn add_times_batch(&mut self, keys: &Keys, times: &[u64]) -> Taken {
-        if let Err(error) = self.check_counts().and_then(|()| keys.check_times(times)) {
-            return Taken::none(error);
-        }
-        let mut times = times.iter();
-        many::change(&self.hasher, simd::best(), keys, None, |batch| {
-            one_by_one(batch, |hash| {
-                self.hashes.add_times(hash, times.next().copied().unwrap_or(0))?;
-                Ok(true)
-            })
-        })
-    }
-
     /// The hash of a key.
     pub(super) fn hash_of(&self, key: &[u8]) -> Result<u64> {
         self.hasher.hash_key(key)
-    }
-
-    /// Refuses counts if the kind does not count.
-    fn check_counts(&self) -> Result<()> {
-        let row = create::row_of(&self.spec)?;
-        if row.capabilities.contains(Capabilities::COUNT) {
-            return Ok(());
-        }
-        Err(error!(Unsupported, "{} cannot count, and takes no keys with their counts", row.name))
     }
 
     /// Adds many keys. All are added, unless there is an error.

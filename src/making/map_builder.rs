@@ -75,6 +75,14 @@ impl MapBuilder {
         self.put_id(self.hasher.identify(key)?, value)
     }
 
+    /// Gives all of these keys their values.
+    ///
+    /// # Errors
+    /// As [`MapBuilder::put`]. The keys before the one that is refused have their values then.
+    pub fn put_all(&mut self, entries: impl IntoIterator<Item = (impl AsRef<[u8]>, u64)>) -> Result<()> {
+        entries.into_iter().try_for_each(|(key, value)| self.put_bytes(key.as_ref(), value))
+    }
+
     /// Gives a `u64` key a value; see [`MapBuilder::put`].
     ///
     /// # Errors

@@ -7,6 +7,7 @@ mod create;
 mod frequent;
 #[cfg(test)]
 mod full_map;
+mod handles;
 mod index;
 mod inserted;
 mod map_builder;
@@ -16,6 +17,7 @@ mod payload;
 mod placed;
 pub mod plan;
 mod progress;
+mod times;
 mod universe;
 
 pub use builder::{Builder, BuilderOptions};

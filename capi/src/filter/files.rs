@@ -8,7 +8,7 @@
 use super::{give, petal_filter};
 use crate::boundary::{self, boundary, read_path};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Image, Mode, OpenOptions, Result, Status};
+use petal_core::{Mode, OpenOptions, Result, Status};
 use std::ffi::c_char;
 
 /// How to open an image: one of `PETAL_OPEN_*`.
