@@ -41,6 +41,8 @@ mod making;
 mod order;
 pub mod simd;
 pub mod sizing;
+#[cfg(feature = "serde")]
+mod serde_forms;
 pub mod session;
 mod spec;
 pub mod storage;
