@@ -346,8 +346,20 @@ macro_rules! error {
 }
 pub(crate) use error;
 
-/// The error for what this build leaves out by choice. `feature` is what has to be chosen, in `option` of CMake or
-/// among cargo's features.
+/// Names or numbers with commas between them.
+pub(crate) struct List<'a, T>(pub &'a [T]);
+
+impl<T: fmt::Display> fmt::Display for List<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, name) in self.0.iter().enumerate() {
+            write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// The error for what a build by choice leaves out. `feature` is what has to be chosen: in `option` of CMake, or among
+/// cargo's features.
 #[cold]
 #[inline(never)]
 pub(crate) fn left_out(what: &str, name: &str, feature: &str, option: &str) -> Error {

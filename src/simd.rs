@@ -6,7 +6,9 @@
 //! specification: every other file does the same to the same words, and `tests/suite/kernels.rs` compares them. Only
 //! these files are compiled for more than the baseline of the target.
 
-use crate::error::{Result, error, left_out};
+use crate::error::{Error, List, Result, error, left_out};
+use core::fmt;
+use core::str::FromStr;
 #[cfg(target_arch = "x86_64")]
 use std::sync::OnceLock;
 
@@ -80,6 +82,25 @@ impl Kernel {
             Kernel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             _ => false,
         }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Kernel {
+    type Err = Error;
+
+    /// The instruction set with this name.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    fn from_str(text: &str) -> Result<Kernel> {
+        let found = Kernel::ALL.into_iter().find(|kernel| kernel.name() == text);
+        found.ok_or_else(|| error!(UnknownValue, "kernel = {text} is not one of {}", List(&Kernel::ALL)))
     }
 }
 

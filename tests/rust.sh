@@ -27,8 +27,8 @@ fi
 if [ "$part" != first ]; then
     cargo test --locked --no-fail-fast $packages -- --ignored
     # Unit tests look at few values: to optimise the core for them takes longer than they do without.
-    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --lib
-    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --doc
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --lib
+    CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --doc
     cargo test --locked --no-fail-fast -p petal-cli --features redis --test redis --test documents
     cargo test --locked --no-fail-fast $others
 fi

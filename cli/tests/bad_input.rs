@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, info, lines};
-use petal::{HashFunction, Image, Spec};
+use petal::{HashFunction, Spec};
 use std::fs;
 
 /// A folder with 100 keys, and a filter of them.

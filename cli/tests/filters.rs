@@ -741,7 +741,6 @@ fn what_was_not_counted_is_unknown() {
 /// Hashes that a program made go where the program's keys went.
 #[test]
 fn hashes_are_keys() {
-    use petal::Image;
     let place = Place::new();
     let spec = petal::Spec { hash: petal::HashFunction::External, ..petal::Spec::with_capacity(100, 1e-6).unwrap() };
     let mut filter = petal::create(&spec).unwrap();

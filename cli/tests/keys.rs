@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Place, able, command, info, keeps_keys, kinds, lines};
-use petal::{Builder, BuilderOptions, Capabilities, Image, Overfill, Sizes, Spec};
+use petal::{Builder, BuilderOptions, Capabilities, Overfill, Sizes, Spec};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;

@@ -4,7 +4,7 @@
 //! words FILE WORD...        FILE has one key a line; each WORD is looked up
 //! ```
 
-use petal::{Builder, BuilderOptions, Mode, OpenOptions, Spec};
+use petal::{Builder, BuilderOptions, Filter, Spec};
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
@@ -28,13 +28,11 @@ fn run() -> Result<(), Box<dyn Error>> {
 
     // The builder counts the distinct lines, so that the filter is as large as they need.
     let mut builder = Builder::new(&Spec { false_positive_rate: 0.001, ..Spec::default() }, BuilderOptions::default())?;
-    for line in lines() {
-        builder.add(line)?;
-    }
+    builder.add_all(lines())?;
     let image = file.with_extension("petal");
     builder.save(&image)?;
 
-    let seen = petal::open(&image, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() })?;
+    let seen = Filter::open(&image)?;
     if let Some(lost) = lines().find(|line| !seen.contains(line)) {
         return Err(format!("{} was inserted, and is not found", String::from_utf8_lossy(lost)).into());
     }

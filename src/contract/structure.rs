@@ -4,6 +4,7 @@
 use super::Row;
 use super::{Base, Build, Built, Entry, Kind, MapKind, Payload, SketchKind};
 use crate::error::Result;
+use core::fmt;
 
 /// Which handle a kind has, and how a filter or map of the kind is made.
 pub enum Structure {
@@ -121,5 +122,12 @@ impl Handle {
             1536..1792 => "an index",
             _ => "a handle of its own",
         }
+    }
+}
+
+impl fmt::Display for Handle {
+    /// The singular word.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }

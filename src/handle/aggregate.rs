@@ -126,8 +126,9 @@ impl Aggregate {
     /// previous states than `states`; [`Status::Unsupported`] without an aggregator's memories;
     /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after
     /// 2^62 meetings. Nothing is changed then.
-    pub fn meet(&mut self, id: &[u8], now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
-        self.meet_hash(self.base().hasher().hash_key(id)?, now, previous)
+    #[inline]
+    pub fn meet(&mut self, id: impl AsRef<[u8]>, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+        self.meet_hash(self.hash_of(id.as_ref())?, now, previous)
     }
 
     /// [`Aggregate::meet`] for an id that is a `u64`.
@@ -152,8 +153,9 @@ impl Aggregate {
     ///
     /// # Errors
     /// As [`Aggregate::meet`].
-    pub fn leave(&mut self, id: &[u8], now: StateValue) -> Result<bool> {
-        self.leave_hash(self.base().hasher().hash_key(id)?, now)
+    #[inline]
+    pub fn leave(&mut self, id: impl AsRef<[u8]>, now: StateValue) -> Result<bool> {
+        self.leave_hash(self.hash_of(id.as_ref())?, now)
     }
 
     /// [`Aggregate::leave`] for an id that is a `u64`.
@@ -179,8 +181,9 @@ impl Aggregate {
     ///
     /// # Errors
     /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].
-    pub fn told(&self, aggregator: &[u8]) -> Result<Vec<u32>> {
-        self.told_hash(self.base().hasher().hash_key(aggregator)?)
+    #[inline]
+    pub fn told(&self, aggregator: impl AsRef<[u8]>) -> Result<Vec<u32>> {
+        self.told_hash(self.hash_of(aggregator.as_ref())?)
     }
 
     /// [`Aggregate::told`] for an id that is a `u64`.
@@ -213,8 +216,9 @@ impl Aggregate {
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a
     /// disseminator's memory; [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
-    pub fn tell(&mut self, aggregator: &[u8], state: u32, answer: Option<Meeting>) -> Result<()> {
-        self.tell_hash(self.base().hasher().hash_key(aggregator)?, state, answer)
+    #[inline]
+    pub fn tell(&mut self, aggregator: impl AsRef<[u8]>, state: u32, answer: Option<Meeting>) -> Result<()> {
+        self.tell_hash(self.hash_of(aggregator.as_ref())?, state, answer)
     }
 
     /// [`Aggregate::tell`] for an id that is a `u64`.
@@ -240,8 +244,9 @@ impl Aggregate {
     ///
     /// # Errors
     /// As [`Aggregate::tell`].
-    pub fn forget(&mut self, aggregator: &[u8], state: u32) -> Result<bool> {
-        self.forget_hash(self.base().hasher().hash_key(aggregator)?, state)
+    #[inline]
+    pub fn forget(&mut self, aggregator: impl AsRef<[u8]>, state: u32) -> Result<bool> {
+        self.forget_hash(self.hash_of(aggregator.as_ref())?, state)
     }
 
     /// [`Aggregate::forget`] for an id that is a `u64`.
@@ -326,6 +331,11 @@ impl Aggregate {
             true => Ok(()),
             false => Err(error!(Unsupported, "an aggregate with roles = {other} cannot {verb}")),
         }
+    }
+
+    /// The hash of an id.
+    fn hash_of(&self, id: &[u8]) -> Result<u64> {
+        self.base().hasher().hash_key(id)
     }
 
     fn check_aggregator(&self, verb: &str, capability: Capabilities) -> Result<()> {

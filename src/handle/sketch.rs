@@ -67,9 +67,9 @@ impl Sketch {
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
-    pub fn insert(&mut self, key: &[u8]) -> Result<()> {
-        self.base().check_capability("insert", Capabilities::INSERT)?;
-        self.add_bytes(key, 1)
+    #[inline]
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.add_bytes(key.as_ref(), 1)
     }
 
     /// Inserts a number.
@@ -98,9 +98,9 @@ impl Sketch {
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
-    pub fn remove(&mut self, key: &[u8]) -> Result<()> {
-        self.base().check_capability("remove", Capabilities::REMOVE)?;
-        self.add_bytes(key, -1)
+    #[inline]
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.add_bytes(key.as_ref(), -1)
     }
 
     /// Removes a number; see [`Sketch::remove`].
@@ -147,20 +147,6 @@ impl Sketch {
         }
     }
 
-    /// The number that stands for a hash in this sketch.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the sketch holds whole keys.
-    pub fn number_of_hash(&self, hash: u64) -> Result<u64> {
-        match self.key_bytes() {
-            0 => Ok(self.kind.number_of_hash(hash)),
-            bytes => Err(error!(
-                Unsupported,
-                "the sketch holds whole keys of {bytes} bytes (key_bytes = {bytes}), and a hash is no key"
-            )),
-        }
-    }
-
     /// Refuses whole keys of another length.
     fn check_length(&self, length: usize) -> Result<()> {
         match self.key_bytes() {
@@ -172,7 +158,12 @@ impl Sketch {
         }
     }
 
+    /// Inserts a byte key, or removes it if the count is negative.
     fn add_bytes(&mut self, key: &[u8], count: i64) -> Result<()> {
+        match count > 0 {
+            true => self.base().check_capability("insert", Capabilities::INSERT)?,
+            false => self.base().check_capability("remove", Capabilities::REMOVE)?,
+        }
         let shape = self.kind.key_shape();
         let mut words = KeyWords::default();
         if shape.is_whole() {

@@ -14,7 +14,8 @@ impl Sketch {
     ///
     /// # Errors
     /// As [`Sketch::get_hash`].
-    pub fn get(&self, key: &[u8]) -> Result<Presence> {
+    #[inline]
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Presence> {
         self.get_u64(self.number_of(key)?)
     }
 
@@ -44,8 +45,27 @@ impl Sketch {
     ///
     /// # Errors
     /// [`Status::KeyMissing`] without the secret key that hashes keys.
-    pub fn number_of(&self, key: &[u8]) -> Result<u64> {
+    #[inline]
+    pub fn number_of(&self, key: impl AsRef<[u8]>) -> Result<u64> {
+        self.number_of_bytes(key.as_ref())
+    }
+
+    fn number_of_bytes(&self, key: &[u8]) -> Result<u64> {
         self.number_of_hash(self.base().hasher().hash_key(key)?)
+    }
+
+    /// The number that stands for a hash in this sketch.
+    ///
+    /// # Errors
+    /// [`Status::Unsupported`] if the sketch holds whole keys.
+    pub fn number_of_hash(&self, hash: u64) -> Result<u64> {
+        match self.key_bytes() {
+            0 => Ok(self.kind.number_of_hash(hash)),
+            bytes => Err(error!(
+                Unsupported,
+                "the sketch holds whole keys of {bytes} bytes (key_bytes = {bytes}), and a hash is no key"
+            )),
+        }
     }
 
     /// The bits of a number: hashes of byte keys are reduced to that many.
@@ -62,7 +82,8 @@ impl Sketch {
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
-    pub fn insert_value(&mut self, key: &[u8], value: u64) -> Result<()> {
+    #[inline]
+    pub fn insert_value(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<()> {
         self.insert_value_u64(self.number_of(key)?, value)
     }
 
@@ -90,7 +111,8 @@ impl Sketch {
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
-    pub fn remove_value(&mut self, key: &[u8], value: u64) -> Result<()> {
+    #[inline]
+    pub fn remove_value(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<()> {
         self.remove_value_u64(self.number_of(key)?, value)
     }
 

@@ -6,6 +6,7 @@
 //! 2012). Images hold an identifier derived from that key, never the key.
 
 pub(crate) mod fnv1;
+mod function;
 mod identity;
 pub(crate) mod jenkins;
 pub(crate) mod leveldb;
@@ -19,6 +20,7 @@ mod smhasher;
 pub mod xxh3;
 mod xxph3;
 
+pub use function::HashFunction;
 pub use identity::widen;
 pub use murmur2::murmur2_32;
 
@@ -35,94 +37,6 @@ pub type SecretKey = [u8; 16];
 
 /// How many bits digests have.
 pub const DIGEST_BITS: core::ops::RangeInclusive<u64> = 128..=512;
-
-/// A hash function. The numbers are those of the C API and of the image format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u32)]
-#[non_exhaustive]
-pub enum HashFunction {
-    /// XXH3, 64 bits, seeded. The default.
-    Xxh3 = 1,
-    /// XXH64, seeded: what Parquet's filters use, with seed 0.
-    Xxh64 = 2,
-    /// SipHash-1-3 under a secret key.
-    SipHash13 = 3,
-    /// The caller hashes: the filter takes 64-bit hashes only. They must be uniform.
-    External = 4,
-    /// The function of the foreign format that the filter follows. Only kinds for other systems' bytes have it, and
-    /// these take keys whole, because 64 bits of a key are too few for them.
-    Format = 5,
-    /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
-    Xxph3 = 6,
-    /// None: keys are the integers below a bound, given as `u64` or as their eight little-endian bytes, and each is its
-    /// own hash. Only kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
-    Identity = 7,
-    /// SipHash-2-4 under a 128-bit key that BIP 158 makes public: for filters only.
-    SipHash24 = 8,
-    /// The caller hashes with a cryptographic function, and keys are its digests. The seed is the number of bits of a
-    /// digest: a multiple of 8 from 128 to 512. Only kinds that cut their positions out of digests have it
-    /// ([`Row::takes_digests`](crate::Row::takes_digests)).
-    Digest = 9,
-}
-
-impl HashFunction {
-    /// Every hash function that a spec of any kind may choose.
-    pub const ALL: [HashFunction; 4] =
-        [HashFunction::Xxh3, HashFunction::Xxh64, HashFunction::SipHash13, HashFunction::External];
-
-    /// The functions for other systems' bytes, the one of kinds with a universe, and the one of kinds that take
-    /// digests.
-    pub const OF_KINDS: [HashFunction; 5] = [
-        HashFunction::Format,
-        HashFunction::Xxph3,
-        HashFunction::Identity,
-        HashFunction::SipHash24,
-        HashFunction::Digest,
-    ];
-
-    /// The function with this number; 0 means the default.
-    pub fn from_number(number: u32) -> Result<HashFunction> {
-        if number == 0 {
-            return Ok(HashFunction::Xxh3);
-        }
-        let mut all = HashFunction::ALL.into_iter().chain(HashFunction::OF_KINDS);
-        all.find(|function| *function as u32 == number).ok_or_else(|| {
-            error!(UnknownValue, "hash = {number} is not a hash function; 1 (xxh3) to 9 (digest) are known")
-        })
-    }
-
-    /// The function with this name.
-    pub fn from_name(name: &str) -> Option<HashFunction> {
-        HashFunction::ALL.into_iter().find(|function| function.name() == name)
-    }
-
-    /// Whether the function takes a key instead of a seed.
-    pub const fn is_keyed(self) -> bool {
-        matches!(self, HashFunction::SipHash13 | HashFunction::SipHash24)
-    }
-
-    /// The function's name: `xxh3`, `xxh64`, `siphash13`, `external`, `format`, `xxph3`, `identity`, `siphash24` or
-    /// `digest`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            HashFunction::Xxh3 => "xxh3",
-            HashFunction::Xxh64 => "xxh64",
-            HashFunction::SipHash13 => "siphash13",
-            HashFunction::External => "external",
-            HashFunction::Format => "format",
-            HashFunction::Xxph3 => "xxph3",
-            HashFunction::Identity => "identity",
-            HashFunction::SipHash24 => "siphash24",
-            HashFunction::Digest => "digest",
-        }
-    }
-}
-
-impl fmt::Display for HashFunction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// A hash function together with its seed or secret key.
 #[derive(Clone)]

@@ -41,11 +41,11 @@ mod xor;
 pub use array::{Parts, parts_of};
 pub use cursor::Cursor;
 
-use crate::error::{Result, error, left_out};
+use crate::error::{List, Result, error, left_out};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
 use crate::hash::SecretKey;
-use crate::spec::{List, Spec};
+use crate::spec::Spec;
 
 /// What the bytes alone do not say of a filter. Only formats that need an option take it. Zero means that it is not
 /// given.

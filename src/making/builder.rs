@@ -12,9 +12,7 @@ use super::universe;
 use super::{create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
-use crate::contract::{
-    Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted, one_by_one,
-};
+use crate::contract::{Base, Build, Built, Capabilities, Handle, Placed, Progress, Records, Structure, Weighted};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
@@ -50,7 +48,7 @@ pub struct Builder {
     pub(super) hasher: Hasher,
     /// The function that hashes go through before they are sorted, if the kind has one.
     pub(super) order: Option<fn(u64) -> u64>,
-    hashes: Offered,
+    pub(super) hashes: Offered,
     /// The keys, if they are divided by their prefixes.
     placed: Option<PlacedKeys>,
     /// The filter that is being brought up to date.
@@ -154,12 +152,25 @@ impl Builder {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] if the spec takes hashes only; the errors of [`Builder::add_hash`].
-    pub fn add(&mut self, key: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn add(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.add_bytes(key.as_ref())
+    }
+
+    fn add_bytes(&mut self, key: &[u8]) -> Result<()> {
         if let Some(placed) = &mut self.placed {
             return placed.add(&self.hasher, key, 0);
         }
         let hash = self.hasher.hash_key(key)?;
         self.add_hash(hash)
+    }
+
+    /// Adds all of these keys: borrowed or owned, of any type that lends its bytes.
+    ///
+    /// # Errors
+    /// As [`Builder::add`]. The keys before the one that is refused are added then.
+    pub fn add_all(&mut self, keys: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<()> {
+        keys.into_iter().try_for_each(|key| self.add_bytes(key.as_ref()))
     }
 
     /// Adds a `u64` key.
@@ -168,7 +179,7 @@ impl Builder {
     /// As [`Builder::add`].
     pub fn add_u64(&mut self, key: u64) -> Result<()> {
         if self.placed.is_some() {
-            return self.add(&key.to_le_bytes());
+            return self.add_bytes(&key.to_le_bytes());
         }
         let hash = self.hasher.hash_u64(key)?;
         self.add_hash(hash)
@@ -184,55 +195,9 @@ impl Builder {
         self.hashes.add(self.order.map_or(hash, |order| order(hash)))
     }
 
-    /// Adds a key that came `times` times. 0 times add nothing.
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
-    pub fn add_times(&mut self, key: &[u8], times: u64) -> Result<()> {
-        let hash = self.hasher.hash_key(key)?;
-        self.add_hash_times(hash, times)
-    }
-
-    /// Adds a `u64` key that came `times` times; see [`Builder::add_times`].
-    ///
-    /// # Errors
-    /// As [`Builder::add_times`].
-    pub fn add_u64_times(&mut self, key: u64, times: u64) -> Result<()> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.add_hash_times(hash, times)
-    }
-
-    /// Adds a hash that came `times` times; see [`Builder::add_times`].
-    ///
-    /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].
-    pub fn add_hash_times(&mut self, hash: u64, times: u64) -> Result<()> {
-        self.check_counts()?;
-        self.hashes.add_times(hash, times)
-    }
-
-    /// Adds each of many keys as often as `times` says. All are added, unless there is an error: one of
-    /// [`Builder::add_times`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if `times` and keys differ in number.
-    pub fn add_times_batch(&mut self, keys: &Keys, times: &[u64]) -> Taken {
-        if let Err(error) = self.check_counts().and_then(|()| keys.check_times(times)) {
-            return Taken::none(error);
-        }
-        let mut times = times.iter();
-        many::change(&self.hasher, simd::best(), keys, None, |batch| {
-            one_by_one(batch, |hash| {
-                self.hashes.add_times(hash, times.next().copied().unwrap_or(0))?;
-                Ok(true)
-            })
-        })
-    }
-
-    /// Refuses counts if the kind does not count.
-    fn check_counts(&self) -> Result<()> {
-        let row = create::row_of(&self.spec)?;
-        if row.capabilities.contains(Capabilities::COUNT) {
-            return Ok(());
-        }
-        Err(error!(Unsupported, "{} cannot count, and takes no keys with their counts", row.name))
+    /// The hash of a key.
+    pub(super) fn hash_of(&self, key: &[u8]) -> Result<u64> {
+        self.hasher.hash_key(key)
     }
 
     /// Adds many keys. All are added, unless there is an error.
@@ -244,9 +209,14 @@ impl Builder {
     /// there.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is also
-    /// added is found when the filter is made: [`Status::Contradiction`].
-    pub fn exclude(&mut self, key: &[u8]) -> Result<()> {
+    /// [`Status::Unsupported`] if the kind takes no excluded keys; the errors of [`Builder::add`]. A key that is added
+    /// too is found when the filter is made: [`Status::Contradiction`].
+    #[inline]
+    pub fn exclude(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        self.exclude_bytes(key.as_ref())
+    }
+
+    fn exclude_bytes(&mut self, key: &[u8]) -> Result<()> {
         if let Some(placed) = &mut self.placed {
             placed.add(&self.hasher, key, 1)?;
             self.excluded += 1;
@@ -262,7 +232,7 @@ impl Builder {
     /// As [`Builder::exclude`].
     pub fn exclude_u64(&mut self, key: u64) -> Result<()> {
         if self.placed.is_some() {
-            return self.exclude(&key.to_le_bytes());
+            return self.exclude_bytes(&key.to_le_bytes());
         }
         let hash = self.hasher.hash_u64(key)?;
         self.exclude_hash(hash)
@@ -374,7 +344,7 @@ impl Builder {
     ///
     /// # Errors
     /// The errors of [`Builder::finish`] and [`Image::save`]; the old file and the keys stay.
-    pub fn save(&mut self, path: &Path) -> Result<()> {
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.make()?.save(path)?;
         self.clear();
         Ok(())

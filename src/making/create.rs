@@ -1,7 +1,7 @@
 //! Makes empty filters of any kind, and says what a spec asks for before anything is made.
 
 use crate::contract::{Base, Overfill, Row, Sizes};
-use crate::error::{Result, error};
+use crate::error::{List, Result, error};
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::handle::digest::Digest;
 use crate::handle::filter::Filter;
@@ -13,7 +13,7 @@ use crate::handle::sketch::Sketch;
 use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
 use crate::kinds::router;
 use crate::simd;
-use crate::spec::{List, Number, Size, Spec};
+use crate::spec::{Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
 
 /// The row that a spec asks for. All parameters of the spec have to be among those of the kind, each once.

@@ -16,11 +16,12 @@ impl Builder {
     /// than 2^64.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is not
-    /// from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is also added is found when the filter is made:
-    /// [`Status::Contradiction`].
-    pub fn frequent(&mut self, key: &[u8], weight: f64) -> Result<()> {
-        let hash = self.hasher.hash_key(key)?;
+    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is
+    /// not from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is added too is found when the filter is
+    /// made: [`Status::Contradiction`].
+    #[inline]
+    pub fn frequent(&mut self, key: impl AsRef<[u8]>, weight: f64) -> Result<()> {
+        let hash = self.hash_of(key.as_ref())?;
         self.frequent_hash(hash, weight)
     }
 

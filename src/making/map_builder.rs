@@ -64,10 +64,23 @@ impl MapBuilder {
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
     /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
     /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file. The
-    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may already be reported here.
-    /// The key is not added then.
-    pub fn put(&mut self, key: &[u8], value: u64) -> Result<()> {
+    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already here. The
+    /// key is not added then.
+    #[inline]
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<()> {
+        self.put_bytes(key.as_ref(), value)
+    }
+
+    fn put_bytes(&mut self, key: &[u8], value: u64) -> Result<()> {
         self.put_id(self.hasher.identify(key)?, value)
+    }
+
+    /// Gives all of these keys their values.
+    ///
+    /// # Errors
+    /// As [`MapBuilder::put`]. The keys before the one that is refused have their values then.
+    pub fn put_all(&mut self, entries: impl IntoIterator<Item = (impl AsRef<[u8]>, u64)>) -> Result<()> {
+        entries.into_iter().try_for_each(|(key, value)| self.put_bytes(key.as_ref(), value))
     }
 
     /// Gives a `u64` key a value; see [`MapBuilder::put`].
@@ -146,7 +159,7 @@ impl MapBuilder {
     ///
     /// # Errors
     /// The errors of [`MapBuilder::finish`] and [`Image::save`]; the old file and the keys stay.
-    pub fn save(&mut self, path: &Path) -> Result<()> {
+    pub fn save(&mut self, path: impl AsRef<Path>) -> Result<()> {
         self.make()?.save(path)?;
         self.entries.clear();
         Ok(())

@@ -7,6 +7,7 @@ mod create;
 mod frequent;
 #[cfg(test)]
 mod full_map;
+mod handles;
 mod index;
 mod inserted;
 mod map_builder;
@@ -16,6 +17,7 @@ mod payload;
 mod placed;
 pub mod plan;
 mod progress;
+mod times;
 mod universe;
 
 pub use builder::{Builder, BuilderOptions};
@@ -45,8 +47,12 @@ use std::path::Path;
 ///
 /// # Errors
 /// As [`open_as`].
-pub fn open(path: &Path, options: &OpenOptions) -> Result<Filter> {
-    open_as(path, options)
+pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Filter> {
+    // Compiled here, and not once more in each program.
+    fn open_filter(path: &Path, options: &OpenOptions) -> Result<Filter> {
+        open_as(path, options)
+    }
+    open_filter(path.as_ref(), options)
 }
 
 /// Copies the image of a filter out of `bytes`, and checks its payload.

@@ -1,12 +1,14 @@
 //! Opens images of any kind, each as the handle of its kind, such as a [`crate::Filter`] or a [`crate::Map`].
 
 use crate::contract::{Base, Capabilities, Handle, Row};
-use crate::error::{Error, Result, Status, error};
+use crate::error::{Error, List, Result, Status, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
 use crate::hash::{HashFunction, Hasher, SecretKey};
 use crate::kinds::registry;
 use crate::storage::{Access, Descriptor, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
+use core::fmt;
+use core::str::FromStr;
 use core::sync::atomic::Ordering;
 use std::path::Path;
 
@@ -26,6 +28,19 @@ pub enum Mode {
 }
 
 impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 4] = [Mode::Read, Mode::Write, Mode::Share, Mode::Load];
+
+    /// The mode's name: `read`, `write`, `share` or `load`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::Read => "read",
+            Mode::Write => "write",
+            Mode::Share => "share",
+            Mode::Load => "load",
+        }
+    }
+
     /// The access to the image's bytes that a mode needs.
     fn access(self) -> Access {
         match self {
@@ -33,6 +48,25 @@ impl Mode {
             Mode::Write => Access::Write,
             Mode::Share => Access::Share,
         }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Mode {
+    type Err = Error;
+
+    /// The mode with this name.
+    ///
+    /// # Errors
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    fn from_str(text: &str) -> Result<Mode> {
+        let found = Mode::ALL.into_iter().find(|mode| mode.name() == text);
+        found.ok_or_else(|| error!(UnknownValue, "mode = {text} is not one of {}", List(&Mode::ALL)))
     }
 }
 
@@ -92,7 +126,11 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
 /// The errors of [`open_buffer`], and the system's; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. A file with holes that is opened for
 /// writing must have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
-pub fn open<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
+pub fn open<H: Image>(path: impl AsRef<Path>, options: &OpenOptions) -> Result<H> {
+    open_path(path.as_ref(), options)
+}
+
+fn open_path<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
     let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
     open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, error};
 use crate::kinds::registry::{FILTERS, find};
 use crate::making::create::create;
 use crate::order::{sort_by, sort_few_by_key};
-use crate::spec::{KindId, Number, Setting, Spec, check_rate};
+use crate::spec::{DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 
 /// What the caller wants: keys, and a false-positive rate or a memory.
@@ -32,6 +32,22 @@ pub struct Request {
     /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
     /// counts as 1.
     pub times: u64,
+}
+
+impl Default for Request {
+    /// [`DEFAULT_CAPACITY`] keys at [`DEFAULT_FALSE_POSITIVE_RATE`], which come one by one, and nothing else.
+    fn default() -> Request {
+        Request {
+            keys: DEFAULT_CAPACITY,
+            goal: Goal::FalsePositiveRate(DEFAULT_FALSE_POSITIVE_RATE),
+            capabilities: Capabilities::NONE,
+            is_static: false,
+            universe: 0,
+            frequent: 0.0,
+            strangers: 0,
+            times: 0,
+        }
+    }
 }
 
 /// The bound on a rate or on memory.

@@ -3,7 +3,6 @@
 mod automatic;
 mod parameter;
 
-pub(crate) use parameter::List;
 pub use parameter::{Domain, Parameter};
 
 use crate::error::{Error, Result, error};
@@ -21,7 +20,15 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 /// How many kind-specific parameters a spec holds.
 pub const MAX_PARAMETERS: usize = 8;
 
-/// A kind by its number, as in the C API and in images. [`crate::kinds::registry`] knows which kind has a number.
+/// A kind by its number, as in the C API and in images. Every kind has a constant, such as [`KindId::FUSE`]. A kind is
+/// written and parsed as its name. [`crate::kinds::registry`] knows what stands behind a number.
+///
+/// ```
+/// use petal::KindId;
+/// assert_eq!("fuse".parse::<KindId>()?, KindId::FUSE);
+/// assert_eq!(KindId::SPLIT_BLOCK.to_string(), "split_block");
+/// # Ok::<(), petal::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KindId(pub u32);
 

@@ -1,7 +1,7 @@
 //! Parameters that only some kinds take: their names, bounds and defaults.
 
 use super::Number;
-use crate::error::{Result, error};
+use crate::error::{List, Result, error};
 use core::fmt;
 
 /// What values a parameter takes.
@@ -133,17 +133,5 @@ impl Parameter {
         };
         let (minimum, maximum) = (Number(minimum), Number(maximum));
         error!(OutOfRange, "{} = {value} is not {what} from {minimum} to {maximum}", self.name)
-    }
-}
-
-/// Names or numbers with commas between them.
-pub(crate) struct List<'a, T>(pub &'a [T]);
-
-impl<T: fmt::Display> fmt::Display for List<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, name) in self.0.iter().enumerate() {
-            write!(f, "{}{name}", if i == 0 { "" } else { ", " })?;
-        }
-        Ok(())
     }
 }

@@ -3,9 +3,7 @@
 use crate::common::{at_rate, empty, mix};
 use petal::estimate;
 use petal::kinds::bloom;
-use petal::{
-    Builder, BuilderOptions, Capabilities, Filter, HashFunction, Image, Keys, Overfill, Spec, compare, registry,
-};
+use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Overfill, Spec, compare, registry};
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.
 fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Filter {

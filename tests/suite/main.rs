@@ -53,6 +53,7 @@ mod large;
 mod layered;
 mod map_changes;
 mod maps;
+mod newcomer;
 mod parquet;
 mod pinsketch;
 mod plan;

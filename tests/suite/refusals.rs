@@ -1,7 +1,7 @@
 //! A refused call leaves every byte as it was, for every kind and every verb that may refuse.
 
 use crate::common::{Case, at_rate, cases, each, hash_of, image, is_one_kind, is_soak, mix, share_of, try_empty};
-use petal::{Capabilities, Filter, Image, Spec};
+use petal::{Capabilities, Filter, Spec};
 
 /// The number of calls of each round.
 const CALLS: u64 = 600;

@@ -2,7 +2,7 @@
 
 use crate::common::{golden, image as bytes, mix};
 use petal::kinds::riblt::ROW;
-use petal::{Image, KeyListing, Keys, Mode, OpenOptions, Sketch, Spec, Status, Stream, create_sketch, load_as};
+use petal::{KeyListing, Keys, Mode, OpenOptions, Sketch, Spec, Status, Stream, create_sketch, load_as};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

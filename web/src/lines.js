@@ -182,7 +182,7 @@ function cpp(a) {
 
 function rust(a) {
   const number = a.takesIntegers ? "_u64" : "";
-  const key = (one) => (a.takesIntegers ? one : `b"${one}"`);
+  const key = (one) => (a.takesIntegers ? one : `"${one}"`);
   const share = a.isShared ? "_shared" : "";
   const rate = (value) => (Number.isInteger(value) ? `${value}.0` : String(value));
   const says = (one, more = "") => `    println!("${one}${more}: {}", if ${a.name}.contains${number}(${key(one)}) { "maybe" } else { "no" });`;
@@ -190,7 +190,7 @@ function rust(a) {
   const isMutable = (!a.isBuilt || a.canReplace) && !a.isShared;
   const spec = [
     `    let ${a.parameters.length ? "mut " : ""}spec = petal::Spec {`,
-    `        kind: Some(petal::kinds::${a.kind}::ROW.kind),`,
+    `        kind: Some(petal::KindId::${a.kind.toUpperCase()}),`,
     fieldsOf(a).map(([field, value]) => `        ${field}: ${field === "false_positive_rate" ? rate(value) : value},`),
     "        ..petal::Spec::default()",
     "    };",
@@ -215,7 +215,7 @@ function rust(a) {
     a.isOpened
       ? [
           `    let options = petal::OpenOptions { mode: petal::Mode::${a.isShared ? "Share" : "Write"}, ..Default::default() };`,
-          `    let ${isMutable ? "mut " : ""}${a.name}: petal::${a.isMap ? "Map" : "Filter"} = petal::open_as("keys.petal".as_ref(), &options)?;`,
+          `    let ${isMutable ? "mut " : ""}${a.name} = petal::${a.isMap ? "Map" : "Filter"}::open_with("keys.petal", &options)?;`,
         ]
       : [
           spec,
@@ -227,7 +227,7 @@ function rust(a) {
                 a.kind === "stacked" && `    builder.frequent(${key(a.absent)}, 1.0)?;`,
                 `    let ${isMutable ? "mut " : ""}${a.name} = builder.finish()?;`,
               ]
-            : `    let mut ${a.name} = petal::${a.isMap ? "create_map" : "create"}(&spec)?;`,
+            : `    let mut ${a.name} = petal::${a.isMap ? "Map" : "Filter"}::new(&spec)?;`,
         ],
     a.isTime && ["    let mut last = Instant::now();", `    keep_time(&${a.isShared ? "" : "mut "}${a.name}, &mut last)?;`],
     !a.isBuilt && (a.isMap ? `    ${a.name}.put(${key(a.present)}, ${VALUE})?;` : `    ${a.name}.insert${number}${share}(${key(a.present)})?;`),

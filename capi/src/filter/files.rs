@@ -9,7 +9,7 @@ use super::petal_filter;
 use crate::arguments::Given;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Image, Mode, OpenOptions, Result, Status};
+use petal_core::{Mode, OpenOptions, Result, Status};
 use std::ffi::c_char;
 
 /// How to open an image: one of `PETAL_OPEN_*`.

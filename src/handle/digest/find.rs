@@ -75,7 +75,12 @@ impl Digest {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an excerpt shorter than [`Digest::shortest_excerpt`],
     /// longer than `max_excerpt`, or without a block (such as one byte repeated, if blocks are cut by content);
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-    pub fn find(&self, excerpt: &[u8], options: &FindOptions) -> Result<Found> {
+    #[inline]
+    pub fn find(&self, excerpt: impl AsRef<[u8]>, options: &FindOptions) -> Result<Found> {
+        self.find_bytes(excerpt.as_ref(), options)
+    }
+
+    fn find_bytes(&self, excerpt: &[u8], options: &FindOptions) -> Result<Found> {
         self.check_hasher()?;
         let (length, least) = (excerpt.len() as u64, self.shortest_excerpt());
         if length < least {

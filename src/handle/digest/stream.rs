@@ -33,9 +33,14 @@ impl Digest {
     /// [`Status::Contradiction`](crate::Status::Contradiction) while a payload is open;
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading;
     /// [`Status::KeyMissing`](crate::Status::KeyMissing). The digest then stays as it was.
-    pub fn add(&mut self, payload: u64, bytes: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn add(&mut self, payload: u64, bytes: impl AsRef<[u8]>) -> Result<()> {
+        self.add_bytes(payload, bytes.as_ref())
+    }
+
+    fn add_bytes(&mut self, payload: u64, bytes: &[u8]) -> Result<()> {
         self.begin(payload)?;
-        self.write(bytes)?;
+        self.write_bytes(bytes)?;
         self.end()
     }
 
@@ -84,7 +89,12 @@ impl Digest {
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction) if no payload is open;
     /// [`Status::TooLarge`](crate::Status::TooLarge) past 2^56 bytes.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<()> {
+    #[inline]
+    pub fn write(&mut self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        self.write_bytes(bytes.as_ref())
+    }
+
+    fn write_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(Stream { index, segment, mut cutter, mut groups }) = self.stream.take() else {
             return Err(error!(Contradiction, "no payload is open: begin one before writing"));
         };

@@ -19,8 +19,13 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; [`Status::OutOfRange`] for a key
-    /// that is not an integer, or not a digest, where keys are.
-    pub fn contains_checked(&self, key: &[u8]) -> Result<bool> {
+    /// that is no integer, or no digest, where keys are.
+    #[inline]
+    pub fn contains_checked(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.check_contains(key.as_ref())
+    }
+
+    fn check_contains(&self, key: &[u8]) -> Result<bool> {
         match self.keyed() {
             Some(kind) => {
                 self.hasher.check_whole(key.len())?;

@@ -13,7 +13,7 @@ pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u
 
 use crate::batch::answers::Answers;
 use crate::batch::keys::Keys;
-use crate::batch::ring::{Chunk, Few, Taken};
+use crate::batch::ring::{Chunk, Few, GROUP, Taken};
 use crate::blocks::{Measure, Probe, View};
 use crate::contract::{Base, Capabilities, Handle, Kind, Payload, SharedInsert, Structure, mark, mark_one};
 #[cfg(doc)]
@@ -28,8 +28,15 @@ use core::sync::atomic::Ordering;
 /// An approximate-membership filter of any kind. `contains` never says false for a key that was inserted. For other
 /// keys it says true at the false-positive rate.
 ///
-/// Many threads may use shared references at the same time. The calls about the bytes (saving, verifying, bringing up
-/// to date) are in [`Image`].
+/// A key is a byte string: anything that lends its bytes, such as `"pear"`, a `String`, a `Vec<u8>` or a `[u8; 4]`,
+/// borrowed or owned. The forms with `u64` take numbers, each of which is the key of its eight little-endian bytes, and
+/// those with `hash` take hashes from elsewhere.
+///
+/// Many threads may use shared references at once. The calls about the bytes (verifying, serializing in pieces,
+/// bringing up to date) are in [`Image`].
+///
+/// There is no [`Clone`], no [`Extend`] and no [`FromIterator`], because what they do can fail here, and they could not
+/// say so: [`Filter::copy`], [`Filter::insert_all`] and [`Filter::from_keys`] can.
 pub struct Filter {
     kind: Box<dyn Kind>,
     /// A copy of the kind's hasher, so that single keys are hashed without a call of the kind.
@@ -141,7 +148,8 @@ impl Filter {
 
     /// Whether a key may have been inserted. Also true if the key cannot be hashed.
     #[inline]
-    pub fn contains(&self, key: &[u8]) -> bool {
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> bool {
+        let key = key.as_ref();
         match self.hasher.hash_bytes_at_once(key) {
             Some(hash) => self.contains_hash(hash),
             None => self.contains_whole(key).unwrap_or(true),
@@ -189,7 +197,8 @@ impl Filter {
     /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
-    pub fn insert(&mut self, key: &[u8]) -> Result<bool> {
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let key = key.as_ref();
         match self.hasher.hash_bytes(key) {
             Ok(hash) => self.insert_hash(hash),
             Err(refusal) => self.insert_whole(key, refusal),
@@ -248,8 +257,53 @@ impl Filter {
         self.kind.as_insert()?.insert_few(few, is_asked)
     }
 
-    /// Inserts many keys in order. `answers` say of each key whether it certainly was absent before; leaving them out
-    /// is faster. All keys are inserted, unless there is an error: one of [`Filter::insert`], or [`Status::Offsets`].
+    /// Inserts all of these keys in order: borrowed or owned, of any type that lends its bytes. Returns how many of them
+    /// certainly were absent before. Keys are hashed one by one and inserted in groups, whose memory is fetched ahead.
+    ///
+    /// This stands where other collections have [`Extend`], which cannot say that a kind takes no keys one by one, or
+    /// that the filter is full.
+    ///
+    /// ```
+    /// let mut seen = petal::Filter::with_capacity(1000, 0.01)?;
+    /// assert_eq!(seen.insert_all(["apple", "pear", "apple"])?, 2);
+    /// # Ok::<(), petal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Filter::insert`]. The keys before the one that is refused are inserted then.
+    pub fn insert_all(&mut self, keys: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<u64> {
+        let (mut new, mut waiting, mut hashes) = (0, 0, [0; GROUP]);
+        for key in keys {
+            let key = key.as_ref();
+            match self.hasher.hash_bytes(key) {
+                Ok(hash) => {
+                    hashes[waiting] = hash;
+                    waiting += 1;
+                }
+                Err(refusal) => {
+                    new += self.insert_hashes(&hashes[..core::mem::take(&mut waiting)])?;
+                    new += u64::from(self.insert_whole(key, refusal)?);
+                }
+            }
+            if waiting == GROUP {
+                new += self.insert_hashes(&hashes[..core::mem::take(&mut waiting)])?;
+            }
+        }
+        Ok(new + self.insert_hashes(&hashes[..waiting])?)
+    }
+
+    /// Inserts hashes in order. Returns how many of them certainly were absent before.
+    fn insert_hashes(&mut self, hashes: &[u64]) -> Result<u64> {
+        let mut answers = Answers::default();
+        if !hashes.is_empty() {
+            self.insert_batch(&Keys::Hashes(hashes), Some(&mut answers)).outcome?;
+        }
+        Ok(answers.true_count)
+    }
+
+    /// Inserts many keys in order. `answers` say of each key whether it certainly was absent before; without them that
+    /// is not found out, which is faster. All keys are inserted, unless there is an error: one of [`Filter::insert`],
+    /// or [`Status::Offsets`].
     pub fn insert_batch(&mut self, keys: &Keys, mut answers: Option<&mut Answers>) -> Taken {
         if let Some(few) = keys.few(&self.hasher) {
             let is_asked = answers.is_some();
@@ -327,8 +381,8 @@ impl Filter {
     /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
     /// cannot be hashed.
     #[inline]
-    pub fn insert_shared(&self, key: &[u8]) -> Result<bool> {
-        self.insert_hash_shared(self.hasher.hash_key(key)?)
+    pub fn insert_shared(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        self.insert_hash_shared(self.hasher.hash_key(key.as_ref())?)
     }
 
     /// Inserts a `u64` key while others insert and look up. See [`SharedInsert`] for the guarantees.
@@ -414,5 +468,12 @@ impl Filter {
 
     fn unsupported(&self, operation: &str) -> Error {
         self.base().unsupported(operation)
+    }
+
+    // ---- Hashing -------------------------------------------------------------------------------------------------
+
+    /// The hash of a key, out of line for the calls that take longer than that.
+    fn hash_of(&self, key: &[u8]) -> Result<u64> {
+        self.hasher.hash_key(key)
     }
 }

@@ -23,8 +23,9 @@ impl Filter {
     /// # Errors
     /// The errors of [`Filter::rejuvenate_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
     /// cannot be hashed.
-    pub fn rejuvenate(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.hasher.hash_key(key)?;
+    #[inline]
+    pub fn rejuvenate(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let hash = self.hash_of(key.as_ref())?;
         self.rejuvenate_hash(hash)
     }
 

@@ -18,8 +18,8 @@ impl Filter {
     /// The errors of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
-    pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.hasher.hash_key(key)?;
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let hash = self.hasher.hash_key(key.as_ref())?;
         self.remove_hash(hash)
     }
 
@@ -69,8 +69,8 @@ impl Filter {
     /// The errors of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
     /// be hashed.
     #[inline]
-    pub fn count(&self, key: &[u8]) -> Result<u64> {
-        self.count_hash(self.hasher.hash_key(key)?)
+    pub fn count(&self, key: impl AsRef<[u8]>) -> Result<u64> {
+        self.count_hash(self.hasher.hash_key(key.as_ref())?)
     }
 
     /// How often a `u64` key was inserted; see [`Filter::count`].

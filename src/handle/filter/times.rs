@@ -18,8 +18,9 @@ impl Filter {
     /// # Errors
     /// The errors of [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
     /// cannot be hashed.
-    pub fn insert_times(&mut self, key: &[u8], times: u64) -> Result<bool> {
-        let hash = self.hasher.hash_key(key)?;
+    #[inline]
+    pub fn insert_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<bool> {
+        let hash = self.hash_of(key.as_ref())?;
         self.insert_hash_times(hash, times)
     }
 
@@ -63,8 +64,9 @@ impl Filter {
     /// # Errors
     /// The errors of [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
     /// cannot be hashed.
-    pub fn remove_times(&mut self, key: &[u8], times: u64) -> Result<u64> {
-        let hash = self.hasher.hash_key(key)?;
+    #[inline]
+    pub fn remove_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64> {
+        let hash = self.hash_of(key.as_ref())?;
         self.remove_hash_times(hash, times)
     }
 

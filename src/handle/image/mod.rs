@@ -9,9 +9,8 @@ pub use save::{save, save_as, save_bytes};
 pub use write::{Sink, write, write_at};
 
 use crate::contract::{Base, Capabilities, Payload};
-use crate::error::Result;
-#[cfg(doc)]
-use crate::error::Status;
+use crate::error::{Result, Status};
+use crate::storage::try_vec;
 use std::path::Path;
 
 /// The image behind a [`crate::Filter`] or a [`crate::Map`].
@@ -44,8 +43,11 @@ pub trait Image: Sized {
         self.base().capabilities()
     }
 
-    /// A copy in its own memory. The copy of an image or a compact form in place is checked against its checksums, and
-    /// against what the kind promises of its payload.
+    /// A copy in memory of its own. The copy of an image or a compact form in place is checked against its checksums,
+    /// and against what the kind promises of its payload. Linear in the payload.
+    ///
+    /// No handle is [`Clone`], because `clone` cannot say that something went wrong: a copy takes as much memory as the
+    /// payload, which may be most of the machine's, and a file that is copied may be damaged.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`]; [`Status::Corrupt`].
@@ -97,6 +99,26 @@ pub trait Image: Sized {
         self.base().header().image_bytes()
     }
 
+    /// The image as bytes, of which a file has the same. Threads and processes may insert meanwhile: the bytes have all
+    /// keys whose insertion happened before. Linear in the payload; takes as much memory as
+    /// [`Image::serialized_size`] says.
+    ///
+    /// # Errors
+    /// [`Status::OutOfMemory`]; [`Status::TooLarge`] if the address space does not hold the image; the errors of
+    /// [`Image::serialize_at`].
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        let length = usize::try_from(self.serialized_size()).map_err(|_| Status::TooLarge)?;
+        let mut bytes = try_vec(length)?;
+        bytes.resize(length, 0);
+        self.serialize_at(&mut |offset, piece| {
+            let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get_mut(offset..));
+            let place = rest.and_then(|rest| rest.get_mut(..piece.len())).ok_or(Status::Internal)?;
+            place.copy_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
     /// Gives the image to `sink`, piece by piece and in order. See [`write()`] for the guarantees while others insert.
     ///
     /// # Errors
@@ -117,8 +139,8 @@ pub trait Image: Sized {
     ///
     /// # Errors
     /// [`Status::MappedPath`] if the image lies in that very file, and the system's errors.
-    fn save(&self, path: &Path) -> Result<()> {
-        save(self.base(), path)
+    fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        save(self.base(), path.as_ref())
     }
 
     /// Brings an image in place up to date; see [`Base::sync`].

@@ -180,12 +180,12 @@ impl Index {
     /// # Errors
     /// [`Status::OutOfRange`] for more than 64 bits for a feature; [`Status::ExternalHash`] if the index takes hashes;
     /// [`Status::KeyMissing`]; [`Status::OutOfMemory`].
-    pub fn row_of<'a>(&self, features: impl IntoIterator<Item = (&'a [u8], u32)>) -> Result<Vec<u8>> {
+    pub fn row_of(&self, features: impl IntoIterator<Item = (impl AsRef<[u8]>, u32)>) -> Result<Vec<u8>> {
         let (made, hasher) = (self.features()?, self.base().hasher());
         self.row_of_hashes(
-            features
-                .into_iter()
-                .map(|(feature, bits)| hasher.hash_bytes(feature).map(|hash| (hash, bits)).map_err(Error::from)),
+            features.into_iter().map(|(feature, bits)| {
+                hasher.hash_bytes(feature.as_ref()).map(|hash| (hash, bits)).map_err(Error::from)
+            }),
             &made,
         )
     }
@@ -213,8 +213,13 @@ impl Index {
     /// Sets the bits of a feature in a row: `bits` of them, or the index's `feature_bits` if that is 0.
     ///
     /// # Errors
-    /// As [`Index::row_of`], and [`Status::OutOfRange`] for bytes that are not a row. The row then stays as it was.
-    pub fn add_feature(&self, row: &mut [u8], feature: &[u8], bits: u32) -> Result<()> {
+    /// As [`Index::row_of`], and [`Status::OutOfRange`] for bytes that are no row. The row then stays as it was.
+    #[inline]
+    pub fn add_feature(&self, row: &mut [u8], feature: impl AsRef<[u8]>, bits: u32) -> Result<()> {
+        self.add_feature_bytes(row, feature.as_ref(), bits)
+    }
+
+    fn add_feature_bytes(&self, row: &mut [u8], feature: &[u8], bits: u32) -> Result<()> {
         self.add_feature_hash(row, self.base().hasher().hash_bytes(feature).map_err(Error::from)?, bits)
     }
 

@@ -20,8 +20,9 @@ impl Map {
     /// cannot hold; [`Status::Full`] if the kind has no place for the key; [`Status::ExternalHash`] or
     /// [`Status::KeyMissing`] if the key cannot be hashed. For an image in place also [`Status::Corrupt`] and the
     /// system's errors. The map then stays as it was.
-    pub fn put(&mut self, key: &[u8], value: u64) -> Result<bool> {
-        self.change(self.base().hasher().identify(key)?, value, Verb::Put)
+    #[inline]
+    pub fn put(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<bool> {
+        self.change_bytes(key.as_ref(), value, Verb::Put)
     }
 
     /// Gives a `u64` key a value; see [`Map::put`].
@@ -61,8 +62,9 @@ impl Map {
     ///
     /// # Errors
     /// As [`Map::put`].
-    pub fn replace(&mut self, key: &[u8], value: u64) -> Result<bool> {
-        self.change(self.base().hasher().identify(key)?, value, Verb::Replace)
+    #[inline]
+    pub fn replace(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<bool> {
+        self.change_bytes(key.as_ref(), value, Verb::Replace)
     }
 
     /// Replaces the value of a `u64` key that is there; see [`Map::replace`].
@@ -86,6 +88,10 @@ impl Map {
     /// unless there is an error: one of [`Map::replace`], or [`Status::Offsets`].
     pub fn replace_batch(&mut self, keys: &Keys, values: &[u64], answers: Option<&mut Answers>) -> Taken {
         self.change_batch(keys, values, answers, Verb::Replace)
+    }
+
+    fn change_bytes(&mut self, key: &[u8], value: u64, verb: Verb) -> Result<bool> {
+        self.change(self.base().hasher().identify(key)?, value, verb)
     }
 
     fn change(&mut self, id: u128, value: u64, verb: Verb) -> Result<bool> {

@@ -55,7 +55,12 @@ impl Map {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
-    pub fn get(&self, key: &[u8]) -> Result<Option<u64>> {
+    #[inline]
+    pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<u64>> {
+        self.get_bytes(key.as_ref())
+    }
+
+    fn get_bytes(&self, key: &[u8]) -> Result<Option<u64>> {
         Ok(self.get_id(self.hasher.identify(key)?))
     }
 
@@ -77,8 +82,8 @@ impl Map {
 
     /// The value of a key, as [`Map::get`] says it; the outer `None` if the key cannot be hashed.
     #[inline]
-    pub fn get_at_once(&self, key: &[u8]) -> Option<Option<u64>> {
-        Some(self.get_id(self.hasher.identify(key).ok()?))
+    pub fn get_at_once(&self, key: impl AsRef<[u8]>) -> Option<Option<u64>> {
+        Some(self.get_id(self.hasher.identify(key.as_ref()).ok()?))
     }
 
     /// The value of a `u64` key, as [`Map::get_u64`] says it; the outer `None` if the key cannot be hashed.

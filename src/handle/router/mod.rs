@@ -84,8 +84,9 @@ impl Router {
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; the errors of
     /// [`Router::insert_hash`].
-    pub fn insert(&mut self, key: &[u8]) -> Result<()> {
-        let hash = self.base().hasher().hash_key(key)?;
+    #[inline]
+    pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
+        let hash = self.hash_of(key.as_ref())?;
         self.insert_hash(hash)
     }
 
@@ -125,8 +126,9 @@ impl Router {
     /// # Errors
     /// [`Status::Unsupported`] with `counter_bits` = 1: clear the router and insert the keys that are left. Otherwise
     /// as [`Router::insert`].
-    pub fn remove(&mut self, key: &[u8]) -> Result<bool> {
-        let hash = self.base().hasher().hash_key(key)?;
+    #[inline]
+    pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
+        let hash = self.hash_of(key.as_ref())?;
         self.remove_hash(hash)
     }
 
@@ -197,8 +199,9 @@ impl Router {
     ///
     /// # Errors
     /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
-    pub fn contains(&self, key: &[u8]) -> Result<bool> {
-        Ok(self.contains_hash(self.base().hasher().hash_key(key)?))
+    #[inline]
+    pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
+        Ok(self.contains_hash(self.hash_of(key.as_ref())?))
     }
 
     /// Whether this node itself may have a `u64` key; see [`Router::contains`].
@@ -229,6 +232,11 @@ impl Router {
     /// Insertions less removals; 0 if there were more removals.
     pub fn offered(&self) -> u64 {
         self.base().count_now()
+    }
+
+    /// The hash of a byte key.
+    fn hash_of(&self, key: &[u8]) -> Result<u64> {
+        self.base().hasher().hash_key(key)
     }
 
     /// Refuses a handle that may not change its router.

@@ -135,8 +135,9 @@ impl Router {
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
     /// the key cannot be hashed.
-    pub fn route(&self, key: &[u8], from: Option<u64>, hops_left: u32) -> Result<Route> {
-        Ok(self.route_hash(self.hash(key)?, from, hops_left))
+    #[inline]
+    pub fn route(&self, key: impl AsRef<[u8]>, from: Option<u64>, hops_left: u32) -> Result<Route> {
+        Ok(self.route_hash(self.hash_of(key.as_ref())?, from, hops_left))
     }
 
     /// Where a query for a `u64` key goes; see [`Router::route`].
@@ -170,10 +171,11 @@ impl Router {
     ///
     /// # Errors
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
-    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for an impossible walk, which stays
-    /// as it is.
-    pub fn walk(&self, key: &[u8], walk: &mut Walk) -> Result<Route> {
-        self.walk_hash(self.hash(key)?, walk)
+    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a walk that cannot be, which
+    /// stays as it is.
+    #[inline]
+    pub fn walk(&self, key: impl AsRef<[u8]>, walk: &mut Walk) -> Result<Route> {
+        self.walk_hash(self.hash_of(key.as_ref())?, walk)
     }
 
     /// Where a query for a `u64` key goes; see [`Router::walk`].
@@ -201,10 +203,6 @@ impl Router {
         let next = next.or_else(|| walk.go_back().map(|neighbour| Route::Back { neighbour }));
         walk.hops_left -= u32::from(next.is_some());
         Ok(next.unwrap_or(Route::FallBack))
-    }
-
-    fn hash(&self, key: &[u8]) -> Result<u64> {
-        self.state.base.hasher().hash_key(key)
     }
 
     fn hash_u64(&self, key: u64) -> Result<u64> {

@@ -1,0 +1,252 @@
+//! How a handle is made, opened and saved by calls of its own type, so that a program names the handle and imports no
+//! trait.
+
+use super::builder::{Builder, BuilderOptions};
+use super::create;
+use super::map_builder::MapBuilder;
+use super::open::{OpenOptions, load, open};
+use crate::error::Result;
+use crate::handle::aggregate::Aggregate;
+use crate::handle::digest::Digest;
+use crate::handle::filter::Filter;
+use crate::handle::image::Image;
+use crate::handle::index::Index;
+use crate::handle::map::Map;
+use crate::handle::router::Router;
+use crate::handle::sketch::Sketch;
+use crate::spec::{KindId, Spec};
+use std::path::Path;
+
+/// The calls of handles about their bytes. Each handle is given with its word.
+macro_rules! bytes_of {
+    ($($handle:ident $word:literal,)*) => {$(
+        impl $handle {
+            #[doc = concat!("Opens the image of ", $word, " in a file, in place and for reading. Takes constant time,")]
+            /// and touches only the header; the file is mapped as long as the handle lives.
+            ///
+            /// # Errors
+            /// As [`open_as`](crate::open_as).
+            pub fn open(path: impl AsRef<Path>) -> Result<$handle> {
+                Self::open_with(path, &OpenOptions::default())
+            }
+
+            #[doc = concat!("Opens the image of ", $word, " in a file, as `options` say: for reading, for writing, to be")]
+            /// shared, or to be copied; with the secret key of a keyed hash function.
+            ///
+            /// # Errors
+            /// As [`open_as`](crate::open_as).
+            pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<$handle> {
+                // Compiled here, and not once more in each program.
+                fn open_path(path: &Path, options: &OpenOptions) -> Result<$handle> {
+                    open(path, options)
+                }
+                open_path(path.as_ref(), options)
+            }
+
+            #[doc = concat!("Copies the image of ", $word, " out of `bytes`, at any alignment, into memory of its own, and")]
+            /// checks all of it. Linear in the bytes.
+            ///
+            /// # Errors
+            /// As [`load_as`](crate::load_as).
+            pub fn load(bytes: impl AsRef<[u8]>) -> Result<$handle> {
+                Self::load_with(bytes, &OpenOptions::default())
+            }
+
+            #[doc = concat!("[`", stringify!($handle), "::load`] with the secret key of a keyed hash function. The mode of")]
+            /// the options says nothing here.
+            ///
+            /// # Errors
+            /// As [`load_as`](crate::load_as).
+            pub fn load_with(bytes: impl AsRef<[u8]>, options: &OpenOptions) -> Result<$handle> {
+                fn load_bytes(bytes: &[u8], options: &OpenOptions) -> Result<$handle> {
+                    load(bytes, options)
+                }
+                load_bytes(bytes.as_ref(), options)
+            }
+
+            #[doc = concat!("The image as bytes: those that [`", stringify!($handle), "::load`] takes, and that")]
+            #[doc = concat!("[`", stringify!($handle), "::save`] writes to a file. Linear in the payload; see")]
+            /// [`Image::to_bytes`].
+            ///
+            /// # Errors
+            /// As [`Image::to_bytes`].
+            pub fn to_bytes(&self) -> Result<Vec<u8>> {
+                Image::to_bytes(self)
+            }
+
+            /// Writes the image to a file in one step: at every moment the path names the old file or the whole new
+            /// one. Linear in the payload; the bytes are on the disk when this returns.
+            ///
+            /// # Errors
+            /// As [`Image::save`].
+            pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+                Image::save(self, path)
+            }
+
+            /// A copy in memory of its own. There is no `Clone`, because a copy can fail: see [`Image::copy`].
+            ///
+            /// # Errors
+            /// As [`Image::copy`].
+            pub fn copy(&self) -> Result<$handle> {
+                Image::copy(self)
+            }
+
+            /// Writes what was changed in a file that is open for changes to the disk, and makes the image clean; see
+            /// [`Image::sync`]. Dropping the handle does the same, but cannot say what went wrong.
+            ///
+            /// # Errors
+            /// As [`Image::sync`].
+            pub fn sync(&mut self) -> Result<()> {
+                Image::sync(self)
+            }
+
+            /// Reads the payload and checks it against its checksums; see [`Image::verify`].
+            ///
+            /// # Errors
+            /// As [`Image::verify`].
+            pub fn verify(&self) -> Result<()> {
+                Image::verify(self)
+            }
+        }
+    )*};
+}
+
+bytes_of! {
+    Filter "a filter",
+    Map "a map",
+    Sketch "a sketch",
+    Router "a router",
+    Aggregate "an aggregate",
+    Digest "a digest",
+    Index "an index",
+}
+
+impl Filter {
+    /// An empty filter in memory of its own, which a spec describes; see [`create`](crate::create).
+    ///
+    /// # Errors
+    /// As [`create`](crate::create): also for a kind that is made from all of its keys, which [`Filter::from_keys`] and
+    /// a [`Builder`] take.
+    pub fn new(spec: &Spec) -> Result<Filter> {
+        create::create(spec)
+    }
+
+    /// An empty filter of the default kind for `capacity` distinct keys. With so many keys its false-positive rate, a
+    /// share inside (0, 1), is at most `false_positive_rate`.
+    ///
+    /// ```
+    /// let mut seen = petal::Filter::with_capacity(1_000_000, 0.01)?;
+    /// seen.insert("apple")?;
+    /// assert!(seen.contains("apple"));
+    /// # Ok::<(), petal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1), and the errors of
+    /// [`create`](crate::create).
+    pub fn with_capacity(capacity: u64, false_positive_rate: f64) -> Result<Filter> {
+        create::create(&Spec::with_capacity(capacity, false_positive_rate)?)
+    }
+
+    /// A filter of all of these keys, of any kind: also of one that is made from all of its keys, such as
+    /// [`KindId::FUSE`]. A spec without a capacity gets that of the distinct keys. This stands where other collections
+    /// have [`FromIterator`], which can neither take a spec nor fail. It takes eight bytes of memory for each key
+    /// meanwhile; a [`Builder`] can have a limit, use several threads and say how far it is.
+    ///
+    /// ```
+    /// use petal::{Filter, KindId, Spec};
+    /// let spec = Spec { kind: Some(KindId::FUSE), false_positive_rate: 0.001, ..Spec::default() };
+    /// let stop_words = Filter::from_keys(&spec, "the a of and".split(' '))?;
+    /// assert!(stop_words.contains("of"));
+    /// # Ok::<(), petal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Builder::new`], [`Builder::add`] and [`Builder::finish`].
+    pub fn from_keys(spec: &Spec, keys: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<Filter> {
+        let mut builder = Builder::new(spec, BuilderOptions::default())?;
+        builder.add_all(keys)?;
+        builder.finish()
+    }
+}
+
+impl Map {
+    /// An empty map in memory of its own, which a spec describes; see [`create_map`](crate::create_map).
+    ///
+    /// # Errors
+    /// As [`create_map`](crate::create_map): also for a kind that is made from all of its entries, as the default kind
+    /// is, which [`Map::from_entries`] and a [`MapBuilder`] take.
+    pub fn new(spec: &Spec) -> Result<Map> {
+        create::create_map(spec)
+    }
+
+    /// A map of all of these keys with their values, of any kind. A spec without a capacity gets that of the distinct
+    /// keys. It takes 24 bytes of memory for each key meanwhile; a [`MapBuilder`] can have a limit, use several threads
+    /// and say how far it is.
+    ///
+    /// ```
+    /// use petal::{Map, Spec};
+    /// let counts = Map::from_entries(&Spec::default(), [("apple", 3), ("pear", 5)])?;
+    /// assert_eq!(counts.get("pear")?, Some(5));
+    /// # Ok::<(), petal::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MapBuilder::new`], [`MapBuilder::put`] and [`MapBuilder::finish`].
+    pub fn from_entries(spec: &Spec, entries: impl IntoIterator<Item = (impl AsRef<[u8]>, u64)>) -> Result<Map> {
+        let mut builder = MapBuilder::new(spec, BuilderOptions::default())?;
+        builder.put_all(entries)?;
+        builder.finish()
+    }
+}
+
+impl Sketch {
+    /// An empty sketch in memory of its own, which a spec describes; see [`create_sketch`](crate::create_sketch).
+    ///
+    /// # Errors
+    /// As [`create_sketch`](crate::create_sketch).
+    pub fn new(spec: &Spec) -> Result<Sketch> {
+        create::create_sketch(spec)
+    }
+}
+
+impl Router {
+    /// An empty router of the node with this number; see [`create_router`](crate::create_router).
+    ///
+    /// # Errors
+    /// As [`create_router`](crate::create_router).
+    pub fn new(spec: &Spec, node: u64) -> Result<Router> {
+        create::create_router(spec, node)
+    }
+}
+
+impl Aggregate {
+    /// An empty aggregate in memory of its own. The spec's capacity is the number of participants; its kind may be
+    /// `None`.
+    ///
+    /// # Errors
+    /// As [`create_as`](crate::create_as).
+    pub fn new(spec: &Spec) -> Result<Aggregate> {
+        create::create_as(&Spec { kind: Some(spec.kind.unwrap_or(KindId::AGGREGATE)), ..*spec })
+    }
+}
+
+impl Digest {
+    /// An empty digest in memory of its own, which a spec describes; see [`create_digest`](crate::create_digest).
+    ///
+    /// # Errors
+    /// As [`create_digest`](crate::create_digest).
+    pub fn new(spec: &Spec) -> Result<Digest> {
+        create::create_digest(spec)
+    }
+}
+
+impl Index {
+    /// An empty index in memory of its own, which a spec describes; see [`create_index`](crate::create_index).
+    ///
+    /// # Errors
+    /// As [`create_index`](crate::create_index).
+    pub fn new(spec: &Spec) -> Result<Index> {
+        create::create_index(spec)
+    }
+}
