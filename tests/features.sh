@@ -1,6 +1,7 @@
 #!/bin/sh
-# features.sh [all]: builds by choice compile without a warning: those of no kind, of one, of no instruction set, and
-# the core with serde. With `all` those of each feature of the core by itself too, which takes some minutes.
+# features.sh [all]: builds by choice compile without a warning: those of no kind, and of one, with serde. With `all`
+# also that of all kinds without an instruction set, and those of each feature of the core by itself, which takes some
+# minutes.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,10 +11,7 @@ lints() {
 }
 
 lints ''
-lints petal_core/blocked,petal_core/avx2
-lints petal_core/kinds
-echo "== features: serde"
-cargo clippy --quiet --locked -p petal --all-targets --features serde -- -D warnings
+lints petal_core/blocked,petal_core/avx2,petal_core/serde
 [ "${1-}" = all ] || exit 0
 lints petal_core/kinds
 for feature in $(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_]*\) = .*/\1/p' Cargo.toml); do
