@@ -295,7 +295,7 @@ macro_rules! images {
         }
 
         impl<'de> Deserialize<'de> for $handle {
-            /// Reads an image into memory of its own, and checks all of it. With a keyed hash function the handle has no
+            /// Reads an image into new memory, and checks all of it. With a keyed hash function the handle has no
             /// secret key and hashes no keys.
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$handle, D::Error> {
                 deserializer.deserialize_byte_buf(Bytes(PhantomData))
@@ -327,7 +327,10 @@ mod tests {
 
     #[test]
     fn a_spec_is_names_and_numbers() {
-        let text = r#"{"kind":"scalable","capacity":1000,"hash":"siphash13","parameters":{"level":"bloom","tightening":0.75}}"#;
+        let text = concat!(
+            r#"{"kind":"scalable","capacity":1000,"hash":"siphash13","#,
+            r#""parameters":{"level":"bloom","tightening":0.75}}"#
+        );
         assert_eq!(serde_json::to_string(&scalable()).unwrap(), text);
         let read: Spec = serde_json::from_str(text).unwrap();
         assert_eq!(format!("{read:?}"), format!("{:?}", Spec { key: None, ..scalable() }));

@@ -11,7 +11,8 @@ static bool petal_go_aggregate_gives(void *context, const void *bytes, size_t le
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context, petal_error *error) {
+static petal_status petal_go_aggregate_serialize_to(const petal_aggregate *aggregate, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_aggregate_serialize_to(aggregate, petal_go_aggregate_gives, (void *)context, error);
 }
 */
@@ -80,16 +81,18 @@ func OpenAggregateAt(file *os.File, offset int64, options *OpenOptions) (*Aggreg
 // LoadAggregate copies the image at the start of a slice into new memory and compares the checksums.
 func LoadAggregate(image []byte, options *OpenOptions) (*Aggregate, error) {
 	raw := options.raw()
-	return aggregateOf(made("petal.LoadAggregate", freeAggregate, func(handle **C.petal_aggregate, failure *C.petal_error) {
-		C.petal_go_aggregate_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return aggregateOf(made("petal.LoadAggregate", freeAggregate,
+		func(handle **C.petal_aggregate, failure *C.petal_error) {
+			C.petal_go_aggregate_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the aggregate into new memory.
 func (a *Aggregate) Copy() (*Aggregate, error) {
-	return aggregateOf(made("petal.Aggregate.Copy", freeAggregate, func(handle **C.petal_aggregate, failure *C.petal_error) {
-		C.petal_aggregate_copy(a.raw(), handle, failure)
-	}))
+	return aggregateOf(made("petal.Aggregate.Copy", freeAggregate,
+		func(handle **C.petal_aggregate, failure *C.petal_error) {
+			C.petal_aggregate_copy(a.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

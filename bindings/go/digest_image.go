@@ -11,7 +11,8 @@ static bool petal_go_digest_gives(void *context, const void *bytes, size_t lengt
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_digest_serialize_to(const petal_digest *digest, uintptr_t context, petal_error *error) {
+static petal_status petal_go_digest_serialize_to(const petal_digest *digest, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_digest_serialize_to(digest, petal_go_digest_gives, (void *)context, error);
 }
 */
@@ -79,16 +80,18 @@ func OpenDigestAt(file *os.File, offset int64, options *OpenOptions) (*Digest, e
 // LoadDigest copies the image at the start of a slice into new memory and compares the checksums.
 func LoadDigest(image []byte, options *OpenOptions) (*Digest, error) {
 	raw := options.raw()
-	return digestOf(made("petal.LoadDigest", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
-		C.petal_go_digest_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return digestOf(made("petal.LoadDigest", freeDigest,
+		func(handle **C.petal_digest, failure *C.petal_error) {
+			C.petal_go_digest_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the digest into new memory. The copy has no open payload.
 func (d *Digest) Copy() (*Digest, error) {
-	return digestOf(made("petal.Digest.Copy", freeDigest, func(handle **C.petal_digest, failure *C.petal_error) {
-		C.petal_digest_copy(d.raw(), handle, failure)
-	}))
+	return digestOf(made("petal.Digest.Copy", freeDigest,
+		func(handle **C.petal_digest, failure *C.petal_error) {
+			C.petal_digest_copy(d.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

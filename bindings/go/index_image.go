@@ -11,7 +11,8 @@ static bool petal_go_index_gives(void *context, const void *bytes, size_t length
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_index_serialize_to(const petal_index *index, uintptr_t context, petal_error *error) {
+static petal_status petal_go_index_serialize_to(const petal_index *index, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_index_serialize_to(index, petal_go_index_gives, (void *)context, error);
 }
 */
@@ -79,16 +80,18 @@ func OpenIndexAt(file *os.File, offset int64, options *OpenOptions) (*Index, err
 // LoadIndex copies the image at the start of a slice into new memory and compares the checksums.
 func LoadIndex(image []byte, options *OpenOptions) (*Index, error) {
 	raw := options.raw()
-	return indexOf(made("petal.LoadIndex", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_go_index_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return indexOf(made("petal.LoadIndex", freeIndex,
+		func(handle **C.petal_index, failure *C.petal_error) {
+			C.petal_go_index_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the index into new memory.
 func (x *Index) Copy() (*Index, error) {
-	return indexOf(made("petal.Index.Copy", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_index_copy(x.raw(), handle, failure)
-	}))
+	return indexOf(made("petal.Index.Copy", freeIndex,
+		func(handle **C.petal_index, failure *C.petal_error) {
+			C.petal_index_copy(x.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

@@ -11,7 +11,8 @@ static bool petal_go_map_gives(void *context, const void *bytes, size_t length) 
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t context, petal_error *error) {
+static petal_status petal_go_map_serialize_to(const petal_map *map, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_map_serialize_to(map, petal_go_map_gives, (void *)context, error);
 }
 */
@@ -80,16 +81,18 @@ func OpenMapAt(file *os.File, offset int64, options *OpenOptions) (*Map, error) 
 // LoadMap copies the image at the start of a slice into new memory and compares the checksums.
 func LoadMap(image []byte, options *OpenOptions) (*Map, error) {
 	raw := options.raw()
-	return mapOf(made("petal.LoadMap", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
-		C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return mapOf(made("petal.LoadMap", freeMap,
+		func(handle **C.petal_map, failure *C.petal_error) {
+			C.petal_go_map_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the map into new memory.
 func (m *Map) Copy() (*Map, error) {
-	return mapOf(made("petal.Map.Copy", freeMap, func(handle **C.petal_map, failure *C.petal_error) {
-		C.petal_map_copy(m.raw(), handle, failure)
-	}))
+	return mapOf(made("petal.Map.Copy", freeMap,
+		func(handle **C.petal_map, failure *C.petal_error) {
+			C.petal_map_copy(m.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

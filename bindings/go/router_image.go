@@ -11,7 +11,8 @@ static bool petal_go_router_gives(void *context, const void *bytes, size_t lengt
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_router_serialize_to(const petal_router *router, uintptr_t context, petal_error *error) {
+static petal_status petal_go_router_serialize_to(const petal_router *router, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_router_serialize_to(router, petal_go_router_gives, (void *)context, error);
 }
 */
@@ -79,16 +80,18 @@ func OpenRouterAt(file *os.File, offset int64, options *OpenOptions) (*Router, e
 // LoadRouter copies the image at the start of a slice into new memory and compares the checksums.
 func LoadRouter(image []byte, options *OpenOptions) (*Router, error) {
 	raw := options.raw()
-	return routerOf(made("petal.LoadRouter", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
-		C.petal_go_router_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return routerOf(made("petal.LoadRouter", freeRouter,
+		func(handle **C.petal_router, failure *C.petal_error) {
+			C.petal_go_router_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the router into new memory.
 func (r *Router) Copy() (*Router, error) {
-	return routerOf(made("petal.Router.Copy", freeRouter, func(handle **C.petal_router, failure *C.petal_error) {
-		C.petal_router_copy(r.raw(), handle, failure)
-	}))
+	return routerOf(made("petal.Router.Copy", freeRouter,
+		func(handle **C.petal_router, failure *C.petal_error) {
+			C.petal_router_copy(r.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

@@ -11,7 +11,8 @@ static bool petal_go_sketch_gives(void *context, const void *bytes, size_t lengt
 	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
 }
 
-static petal_status petal_go_sketch_serialize_to(const petal_sketch *sketch, uintptr_t context, petal_error *error) {
+static petal_status petal_go_sketch_serialize_to(const petal_sketch *sketch, uintptr_t context,
+                                                   petal_error *error) {
 	return petal_sketch_serialize_to(sketch, petal_go_sketch_gives, (void *)context, error);
 }
 */
@@ -79,16 +80,18 @@ func OpenSketchAt(file *os.File, offset int64, options *OpenOptions) (*Sketch, e
 // LoadSketch copies the image at the start of a slice into new memory and compares the checksums.
 func LoadSketch(image []byte, options *OpenOptions) (*Sketch, error) {
 	raw := options.raw()
-	return sketchOf(made("petal.LoadSketch", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
-		C.petal_go_sketch_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
-	}))
+	return sketchOf(made("petal.LoadSketch", freeSketch,
+		func(handle **C.petal_sketch, failure *C.petal_error) {
+			C.petal_go_sketch_load(nonNil(image), C.size_t(len(image)), &raw, handle, failure)
+		}))
 }
 
 // Copy copies the sketch into new memory.
 func (s *Sketch) Copy() (*Sketch, error) {
-	return sketchOf(made("petal.Sketch.Copy", freeSketch, func(handle **C.petal_sketch, failure *C.petal_error) {
-		C.petal_sketch_copy(s.raw(), handle, failure)
-	}))
+	return sketchOf(made("petal.Sketch.Copy", freeSketch,
+		func(handle **C.petal_sketch, failure *C.petal_error) {
+			C.petal_sketch_copy(s.raw(), handle, failure)
+		}))
 }
 
 // Save writes the image to a file: first to a temporary file next to it, which then replaces the old file in one step.

@@ -1,8 +1,8 @@
 #!/bin/sh
-# test.sh BUILD_DIRECTORY WORK_DIRECTORY [first|more|soak]: tests the Go packages against the built library, installed into
-# WORK_DIRECTORY/prefix as any program would find it. Needs Go and a C compiler; staticcheck is used if it is on the
-# PATH. `first` is what `make test` runs: each test once. `more` is the rest: the same tests in other ways, and in other
-# places. `soak` has what needs Go's library compiled once more: every cgo pointer checked, and macOS.
+# test.sh BUILD_DIRECTORY WORK_DIRECTORY [first|more|soak]: tests the Go packages against the built library, installed
+# into WORK_DIRECTORY/prefix as any program would find it. Needs Go and a C compiler; staticcheck is used if it is on
+# the PATH. `first` is what `make test` runs: each test once. `more` is the rest: the same tests in other ways, and in
+# other places. `soak` has what needs Go's library compiled once more: every cgo pointer checked, and macOS.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1

@@ -75,8 +75,7 @@ macro_rules! arguments {
     };
     (update $pointer:ident $(, $($rest:tt)*)?) => {
         // SAFETY: by the conventions it is NULL or readable and writable, and nobody else uses it during the call.
-        let $pointer =
-            unsafe { $pointer.as_mut() }.ok_or_else(|| crate::reading::null(stringify!($pointer)))?;
+        let $pointer = unsafe { crate::arguments::update($pointer, stringify!($pointer)) }?;
         $(crate::arguments::arguments!($($rest)*);)?
     };
     (optional $pointer:ident $(, $($rest:tt)*)?) => {
@@ -211,6 +210,13 @@ pub(crate) unsafe fn handles<'a, H>(array: *const *const H, count: usize, name: 
     let handles = unsafe { pointers(array, count, name) }?;
     // SAFETY: a reference is a pointer that is not NULL, to a handle that nobody changes, as the safety section asks.
     Ok(unsafe { std::slice::from_raw_parts(handles.as_ptr().cast(), count) })
+}
+
+/// # Safety
+/// `pointer` is NULL or readable and writable, and nobody else uses it during the call.
+pub(crate) unsafe fn update<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T> {
+    // SAFETY: NULL, or readable, writable and nobody else's, as the safety section asks.
+    unsafe { pointer.as_mut() }.ok_or_else(|| reading::null(name))
 }
 
 /// A handle that is to be changed.

@@ -1,6 +1,6 @@
 //! Many keys at once. [`keys`] has the keys that callers hand in, [`key_list`] collects such keys, [`ring`] hashes and
 //! fetches them ahead, and [`answers`] takes what a kind says of each key. [`records`] has what the builder hands to a
-//! kind that is built from all of its keys, [`shards`] divides the records, and [`workers`] has threads solve the parts.
+//! kind that is built from all of its keys, [`shards`] divides the records, and [`workers`] solves them on threads.
 
 pub mod answers;
 pub mod key_list;

@@ -49,7 +49,10 @@ macro_rules! present {
 /// A list of kinds, `"feature" folder CONSTANT`: the rows that this build has, what it leaves out, and the constants of
 /// [`KindId`], which every build has.
 macro_rules! kinds {
-    ($(#[$doc:meta])* $present:ident, $absent:ident, $named:ident: $($feature:literal $kind:ident $constant:ident,)*) => {
+    (
+        $(#[$doc:meta])* $present:ident, $absent:ident, $named:ident:
+        $($feature:literal $kind:ident $constant:ident,)*
+    ) => {
         $(#[$doc])*
         pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] present!($kind::ROW),)*];
         static $absent: &[LeftOut] = &[$(

@@ -257,7 +257,7 @@ impl Filter {
         self.kind.as_insert()?.insert_few(few, is_asked)
     }
 
-    /// Inserts all of these keys in order: borrowed or owned, of any type that lends its bytes. Returns how many of them
+    /// Inserts all of these keys in order: borrowed or owned, of any type that lends its bytes. Returns how many
     /// certainly were absent before. Keys are hashed one by one and inserted in groups, whose memory is fetched ahead.
     ///
     /// This stands where other collections have [`Extend`], which cannot say that a kind takes no keys one by one, or

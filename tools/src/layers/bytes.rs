@@ -124,7 +124,8 @@ mod tests {
         let text =
             "petal_status petal_filter_insert(petal_filter *filter, const void *key, size_t length,\n  bool *is_new)";
         let expected = "static inline petal_status petal_go_filter_insert(petal_filter *filter, const uint8_t *key, \
-                        size_t length,\n\t\tbool *is_new) {\n\treturn petal_filter_insert(filter, key, length, is_new);\n}\n";
+                        size_t length,\n\t\tbool *is_new) {\n\t\
+                        return petal_filter_insert(filter, key, length, is_new);\n}\n";
         assert_eq!(wrapper(text).unwrap(), expected);
         assert!(wrapper("petal_status petal_filter_sync(petal_filter *filter, petal_error *error)").is_none());
         assert!(wrapper("petal_status petal_x(petal_write_callback write, void *context)").is_none());
