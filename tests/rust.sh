@@ -25,7 +25,8 @@ if [ "$part" != more ]; then
 fi
 # shellcheck disable=SC2086
 if [ "$part" != first ]; then
-    cargo test --locked --no-fail-fast $packages -- --ignored
+    # A third of the cases of slow tests; the soak has all.
+    PETAL_SAMPLE=3 cargo test --locked --no-fail-fast $packages -- --ignored
     # Unit tests look at few values: to optimise the core for them takes longer than they do without.
     CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --lib
     CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --doc
