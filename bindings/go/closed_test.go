@@ -18,7 +18,7 @@ func TestNilHandlesAreClosedOnes(t *testing.T) {
 		(*Filter)(nil), (*Map)(nil), (*Sketch)(nil), (*Session)(nil), (*Router)(nil), (*Aggregate)(nil), (*Digest)(nil),
 		(*Index)(nil),
 		(*Builder)(nil), (*MapBuilder)(nil),
-		(*view.Filter)(nil), (*view.Map)(nil), (*view.Sketch)(nil), (*view.Index)(nil), (*filter.Filter)(nil),
+		(*view.Filter)(nil), (*view.Map)(nil), (*filter.Filter)(nil),
 	}
 	for _, handle := range handles {
 		value := reflect.ValueOf(handle)

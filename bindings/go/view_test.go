@@ -287,51 +287,6 @@ func TestViewAnswersGoldenMapsTheSame(t *testing.T) {
 	}
 }
 
-// Sketches of every hash function list the same numbers in package view, and changes make the same bytes.
-func TestViewOfSketchesIsTheSame(t *testing.T) {
-	random := rand.New(rand.NewPCG(17, 18))
-	complete := 0
-	for round := range 60 {
-		spec := Spec{Hash: []Hash{XXH3, XXH64, SipHash13}[round%3], Capacity: 1 + random.Uint64N(300)}
-		spec.FalsePositiveRate = []float64{0.3, 0.01, 1e-5}[random.IntN(3)]
-		if spec.Hash == SipHash13 {
-			spec.Key = [16]byte{7, 7, 7}
-		} else {
-			spec.Seed = random.Uint64()
-		}
-		s, options := must(NewSketch(spec)), &view.Options{Key: spec.Key}
-		for range random.Uint64N(3 * spec.Capacity) {
-			check(t, s.InsertUint64(random.Uint64()))
-		}
-		check(t, s.Remove([]byte("pear")))
-		image := must(s.MarshalBinary())
-		path := filepath.Join(t.TempDir(), "sketch")
-		check(t, s.Save(path))
-		mapped := must(view.OpenSketch(path, options))
-		for _, v := range []*view.Sketch{mapped, must(view.LoadSketch(image, options)), must(mapped.Copy())} {
-			if different := differentListings(s, v); different != "" {
-				t.Fatalf("%+v: %s", spec, different)
-			}
-			description, header := must(s.Describe()), v.Header()
-			if header.Kind.String() != description.Kind.String() || header.Offered != description.Offered ||
-				header.Bits != description.Bits || header.Hashes != description.Hashes || header.Dirty {
-				t.Errorf("%+v and %+v", header, description)
-			}
-		}
-		if _, all, _ := s.List(); all {
-			complete++
-		}
-		if _, err := view.LoadSketch(image, nil); err != nil {
-			t.Error(err)
-		}
-		check(t, mapped.Close())
-		check(t, s.Close())
-	}
-	if complete < 10 || complete > 50 {
-		t.Errorf("%d of 60 were listed whole", complete)
-	}
-}
-
 // Exact sets in pure Go make no error either, whichever side is stored and in however many levels.
 func TestViewOfExactSets(t *testing.T) {
 	for _, count := range []struct{ members, excluded uint64 }{

@@ -31,5 +31,8 @@ var (
 	ErrClosed       = image.ErrClosed
 )
 
-// closed is the error of a closed filter, which says that it is one.
-var closed = image.Closed(image.AFilter)
+// The errors of a closed filter, which say that it is one, and that the other filter is one.
+var (
+	closed      = image.Closed(image.AFilter)
+	otherClosed = image.ClosedOther(image.AFilter)
+)

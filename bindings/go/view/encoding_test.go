@@ -36,7 +36,7 @@ func keyed(t *testing.T, key [16]byte) []byte {
 	return image
 }
 
-// A filter, a sketch and the options with a key print and encode the same for each key.
+// A filter, a spec and the options with a key print and encode the same for each key.
 func TestOptionsAndFiltersDoNotShowTheirKey(t *testing.T) {
 	shown := func(key [16]byte) string {
 		var all strings.Builder
@@ -108,14 +108,14 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 			}
 		}
 		// Without a pointer no encoder finds the methods: it says so, where it would write an empty object.
-		copies := []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, view.Sketch{}, view.Index{}, &view.Live{}}
+		copies := []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, &view.Live{}}
 		for _, value := range copies {
 			if text, err := coder.write(value); err == nil {
 				t.Errorf("%s of %T is %s", name, value, text)
 			}
 		}
 		// A closed handle has nothing to write.
-		for _, value := range []any{&view.Filter{}, &view.Map{}, &view.Sketch{}, &view.Index{}, &filter.Filter{}} {
+		for _, value := range []any{&view.Filter{}, &view.Map{}, &filter.Filter{}} {
 			if text, err := coder.write(value); !errors.Is(err, view.ErrClosed) {
 				t.Errorf("%s of a closed %T is %s: %v", name, value, text, err)
 			}
@@ -148,55 +148,30 @@ func TestAnOpenedHandleTakesAnotherImage(t *testing.T) {
 	if err := mapped.UnmarshalBinary(other[:99]); !errors.Is(err, view.ErrTruncated) || mapped.Header().Capacity != 50 {
 		t.Error(err, mapped)
 	}
-	sketch, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := os.ReadFile("testdata/theirs.petal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sketch.UnmarshalBinary(theirs); err != nil {
-		t.Fatal(err)
-	}
-	if image, err := sketch.MarshalBinary(); err != nil || !bytes.Equal(image, theirs) {
-		t.Error("another sketch", err)
-	}
-	if err := sketch.UnmarshalBinary(other); !errors.Is(err, view.ErrUnsupported) {
+	var m view.Map
+	if err := m.UnmarshalBinary(other); !errors.Is(err, view.ErrUnsupported) {
 		t.Error(err)
 	}
 }
 
 // Errors call a handle what it is.
 func TestErrorsNameTheHandle(t *testing.T) {
-	sketch, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := func(err error, _ ...any) error { return err }
 	_, _, ofMap := (&view.Map{}).GetString("a")
-	if err := sketch.Subtract(nil); err == nil || err.Error() != "petal: the other sketch is closed" {
-		t.Error(err)
-	}
-	_ = sketch.Close()
-	_, ofIndex := (*view.Index)(nil).Top(nil, 1, nil)
+	verified := (*view.Map)(nil).Verify()
 	_, ofFilter := (&view.Filter{}).InsertString("a")
-	for want, err := range map[string]error{
-		"petal: the map is closed":    ofMap,
-		"petal: the sketch is closed": closed(sketch.InsertUint64(1)),
-		"petal: the index is closed":  ofIndex,
-		"petal: the filter is closed": ofFilter,
+	for err, want := range map[error]string{
+		ofMap: "petal: the map is closed", verified: "petal: the map is closed", ofFilter: "petal: the filter is closed",
 	} {
 		if !errors.Is(err, view.ErrClosed) || err.Error() != want {
 			t.Errorf("%v, and not: %s", err, want)
 		}
 	}
-	if _, err := view.OpenIndex(path, nil); err == nil ||
-		!strings.Contains(err.Error(), "the image is a filter, of the kind split_block, and not an index") {
+	if _, err := view.OpenMap(path, nil); err == nil ||
+		!strings.Contains(err.Error(), "the image is a filter, of the kind split_block, and not a map") {
 		t.Error(err)
 	}
 	// A folder is none of its files.
-	_, err = view.Open(t.TempDir(), nil)
+	_, err := view.Open(t.TempDir(), nil)
 	if !errors.Is(err, syscall.EISDIR) || !strings.HasPrefix(err.Error(), "open ") {
 		t.Error(err)
 	}

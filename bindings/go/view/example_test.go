@@ -84,31 +84,6 @@ func ExampleFilter_Header() {
 	// Output: split_block xxh3 100
 }
 
-// Two sides make sketches of their sets of numbers from one spec, and one side receives both sketches.
-func ExampleSketch() {
-	ours, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ours.Close()
-	theirs, err := view.OpenSketch("testdata/theirs.petal", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer theirs.Close()
-	// A sketch in a file is only read, so a copy takes the difference.
-	difference, err := ours.Copy()
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := difference.Subtract(theirs); err != nil {
-		log.Fatal(err)
-	}
-	listed, complete, err := difference.List()
-	fmt.Println(listed, complete, err)
-	// Output: [{50001 -1} {1 1}] true <nil>
-}
-
 // One filter's hash of a key works for all filters with the same hash function and seed.
 func ExampleFilter_ContainsHash() {
 	seen, err := view.Open(path, nil)

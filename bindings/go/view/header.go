@@ -17,7 +17,6 @@ var (
 	ErrOutOfRange   = image.ErrOutOfRange
 	ErrReadOnly     = image.ErrReadOnly
 	ErrClosed       = image.ErrClosed
-	ErrIncompatible = image.ErrIncompatible
 )
 
 // Hash is a hash function.
@@ -33,7 +32,7 @@ const (
 	Digest    = image.Digest
 )
 
-// Kind is a kind of filter, map, sketch or index.
+// Kind is a kind of filter or map.
 type Kind = image.Kind
 
 // The kinds that this package reads.
@@ -59,10 +58,6 @@ const (
 	DLeft           = image.DLeft
 	ExactSet        = image.ExactSet
 	Stacked         = image.Stacked
-	IBLT            = image.IBLT
-	Riblt           = image.Riblt
-	Pinsketch       = image.Pinsketch
-	IndexKind       = image.Index
 )
 
 // Header is what an image says about itself.
@@ -75,7 +70,7 @@ type Header struct {
 	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13), the maker's tag (External) or
 	// the bits of a digest (Digest).
 	Identifier uint64
-	// Capacity is the number of distinct keys that the filter was sized for, or of rows of an index; 0 is unknown.
+	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
 	Capacity uint64
 	// FalsePositiveRate is the rate expected at capacity; 0 if exact bits were asked for.
 	FalsePositiveRate float64

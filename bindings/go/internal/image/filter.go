@@ -25,7 +25,7 @@ type Options struct {
 	Key secret.Key
 }
 
-// Filter is an opened filter, map, sketch or index. The zero value is closed.
+// Filter is an opened filter or map. The zero value is closed.
 type Filter struct {
 	byPointer
 	// The fields that a lookup needs come first, side by side.
@@ -70,8 +70,8 @@ func Closed(as Handle) error { return closedError(as.String()) }
 
 func (f *Filter) closed() error { return Closed(f.as) }
 
-// closedOther is the error for a closed handle beside the one that is called.
-func (f *Filter) closedOther() error { return closedError("other " + f.as.String()) }
+// ClosedOther returns the error for a closed handle beside the one that is called.
+func ClosedOther(as Handle) error { return closedError("other " + as.String()) }
 
 // Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
 // the image and nothing else. On systems without mmap, Open reads the file instead.
@@ -238,20 +238,12 @@ func (f *Filter) String() string {
 		return "closed"
 	}
 	h := &f.header
-	keys, capacity := "keys", " of %d"
-	isFilter := f.row.handle() != ASketch && f.row.handle() != AnIndex
-	switch f.row.handle() {
-	case ASketch:
-		keys, capacity = "numbers", ", for %d differences"
-	case AnIndex:
-		keys = "rows"
-	}
-	line := fmt.Sprintf("%v, %d %s", h.Kind, h.Offered, keys)
+	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Offered)
 	if h.Capacity != 0 {
-		line += fmt.Sprintf(capacity, h.Capacity)
+		line += fmt.Sprintf(" of %d", h.Capacity)
 	}
 	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.FalsePositiveRate != 0 && isFilter {
+	if h.FalsePositiveRate != 0 {
 		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
 	}
 	if h.Dirty {

@@ -220,11 +220,12 @@ func (h *Header) row() (*kindRow, error) {
 	row := h.Kind.row()
 	if row == nil {
 		if names[h.Kind] != "" {
-			return nil, fmt.Errorf("%w: only package petal opens the kind %v", ErrNewerVersion, h.Kind)
+			return nil, fmt.Errorf("%w: the image is %s of the kind %v, and only package petal opens it", ErrNewerVersion,
+				handleOf(h.Kind), h.Kind)
 		}
 		return nil, fmt.Errorf("%w: %v (%s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
 	}
-	if h.LayoutVersion > max(layoutVersion, row.layout) {
+	if h.LayoutVersion > layoutVersion {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
 	}
 	if h.LayoutVersion == 0 {
@@ -261,8 +262,7 @@ func (h *Header) open(as Handle) (*kindRow, shape, error) {
 // geometry.
 func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
-		return shape{}, fmt.Errorf("%w: the image is %s, of the kind %v, and not %s", ErrUnsupported, is.one(), h.Kind,
-			as.one())
+		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)
 	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
 	bytes, possible := r.open(&s, h)

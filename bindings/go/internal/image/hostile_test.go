@@ -314,13 +314,6 @@ func FuzzImage(f *testing.F) {
 	for _, image := range goldenMaps(f) {
 		f.Add(image, uint64(3))
 	}
-	for _, image := range goldenSketches(f) {
-		f.Add(image, uint64(4))
-	}
-	f.Add(sampleSketch(f), uint64(5))
-	for _, image := range goldenIndexes(f) {
-		f.Add(image, uint64(6))
-	}
 	f.Fuzz(func(t *testing.T, image []byte, hash uint64) {
 		use(t, image, hash)
 		if len(image) >= headerLength {
@@ -332,8 +325,6 @@ func FuzzImage(f *testing.F) {
 func use(t *testing.T, image []byte, hash uint64) {
 	before := bytes.Clone(image)
 	useMap(t, image, hash)
-	useSketch(t, image, hash)
-	useIndex(t, image, hash)
 	wrapped, err := Wrap(image, nil, AFilter)
 	if err != nil {
 		if wrapped != nil {
