@@ -64,6 +64,8 @@ func callWithSome(t *testing.T, method reflect.Value) []reflect.Value {
 			argument.Set(reflect.ValueOf(strings.NewReader("")))
 		case kind == reflect.TypeFor[*Answers]():
 			argument.Set(reflect.ValueOf(&Answers{}))
+		case kind == reflect.TypeFor[*filter.Answers]():
+			argument.Set(reflect.ValueOf(&filter.Answers{}))
 		case kind.Kind() == reflect.String:
 			argument.SetString(filepath.Join(t.TempDir(), "none"))
 		case kind.Kind() == reflect.Func:

@@ -106,7 +106,7 @@ var verdicts = []struct{ petal, view error }{
 	{ErrDirty, view.ErrDirty},
 	{ErrUnsupported, view.ErrUnsupported},
 	{ErrKeyMismatch, view.ErrKeyMismatch},
-	{ErrContradiction, view.ErrKeyUnwanted},
+	{ErrContradiction, view.ErrContradiction},
 }
 
 func sameVerdict(ours, views error) bool {
@@ -186,22 +186,22 @@ type opened struct {
 func (v *verdictOfBoth) copied(image []byte) opened {
 	if v.handle == HandleMap {
 		ours, err := LoadMap(image, &OpenOptions{Key: v.key})
-		views, refusal := view.LoadMap(image, &view.Options{Key: v.key})
+		views, refusal := view.LoadMap(image, &view.OpenOptions{Key: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
 	}
 	ours, err := Load(image, &OpenOptions{Key: v.key})
-	views, refusal := view.Load(image, &view.Options{Key: v.key})
+	views, refusal := view.Load(image, &view.OpenOptions{Key: v.key})
 	return opened{err, refusal, func() string { return differentAnswers(ours, views) }, ours.Close}
 }
 
 func (v *verdictOfBoth) mapped(image []byte) opened {
 	if v.handle == HandleMap {
 		ours, err := OpenMapAt(v.file, 0, &OpenOptions{Key: v.key})
-		views, refusal := view.WrapMap(image, &view.Options{Key: v.key})
+		views, refusal := view.WrapMap(image, &view.OpenOptions{Key: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
 	}
 	ours, err := OpenAt(v.file, 0, &OpenOptions{Key: v.key})
-	views, refusal := view.Wrap(image, &view.Options{Key: v.key})
+	views, refusal := view.Wrap(image, &view.OpenOptions{Key: v.key})
 	return opened{err, refusal, func() string { return differentAnswers(ours, views) }, ours.Close}
 }
 
@@ -472,19 +472,19 @@ func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 		var writers []io.WriterTo
 		switch handleOf(path) {
 		case HandleMap:
-			mapped := must(view.OpenMap(file, &view.Options{Key: options.Key}))
+			mapped := must(view.OpenMap(file, &view.OpenOptions{Key: options.Key}))
 			writers = append(writers, must(LoadMap(later, options)), must(OpenMap(file, options)),
-				must(view.LoadMap(later, &view.Options{Key: options.Key})), mapped)
+				must(view.LoadMap(later, &view.OpenOptions{Key: options.Key})), mapped)
 		case HandleIndex:
 			writers = append(writers, must(LoadIndex(later, options)), must(OpenIndex(file, options)))
 		case HandleSketch:
 			writers = append(writers, must(LoadSketch(later, options)), must(OpenSketch(file, options)))
 		default:
 			writers = append(writers, must(Load(later, options)), must(Open(file, options)))
-			views, err := view.Load(later, &view.Options{Key: options.Key})
+			views, err := view.Load(later, &view.OpenOptions{Key: options.Key})
 			if !isOnlyForPetal(err) {
 				check(t, err)
-				writers = append(writers, views, must(view.Open(file, &view.Options{Key: options.Key})))
+				writers = append(writers, views, must(view.Open(file, &view.OpenOptions{Key: options.Key})))
 			}
 		}
 		for _, from := range writers {

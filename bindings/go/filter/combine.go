@@ -39,14 +39,14 @@ func compatible(first, second *image.Filter) error {
 		return fmt.Errorf("%w: their secret keys are not the same", ErrIncompatible)
 	case a.Identifier != b.Identifier:
 		return differ("seed", fmt.Sprintf("%#x", a.Identifier), fmt.Sprintf("%#x", b.Identifier), parameter)
-	case a.Words[0] != b.Words[0] && a.Kind == Blocked:
+	case a.Words[0] != b.Words[0] && a.Kind == blocked:
 		return differ("blocks", shares(&a), shares(&b), parameter)
 	case a.Words[0] != b.Words[0]:
-		return differ("partitioned", a.Words[0] == 1, b.Words[0] == 1, parameter)
+		return differ("partitioned", a.Words[0], b.Words[0], parameter)
 	case a.Words[1] != b.Words[1]:
-		return differ("derivation", Derivation(a.Words[1]), Derivation(b.Words[1]), parameter)
+		return differ("derivation", derivation(a.Words[1]), derivation(b.Words[1]), parameter)
 	case a.Words[2] != b.Words[2]:
-		return differ("slice width", a.Words[2], b.Words[2], parameter)
+		return differ("slice_width", a.Words[2], b.Words[2], parameter)
 	case a.Words != b.Words:
 		return differ("the kind's parameters", a.Words, b.Words, parameter)
 	}
@@ -127,9 +127,9 @@ func (f *Filter) Vouch() error {
 func (f *Filter) FoldUnits() uint64 {
 	h := f.image().Header()
 	switch h.Kind {
-	case Blocked, SplitBlock:
+	case blocked, splitBlock:
 		return h.Bits / blockBits(&h)
-	case Bloom:
+	case bloom:
 		units, _ := reach(&h)
 		return units
 	}
@@ -138,7 +138,7 @@ func (f *Filter) FoldUnits() uint64 {
 
 // blockBits returns how many bits a block has.
 func blockBits(h *image.Header) uint64 {
-	if h.Kind == SplitBlock {
+	if h.Kind == splitBlock {
 		return 256
 	}
 	return 512
@@ -171,7 +171,7 @@ func (f *Filter) Fold(factor uint64) error {
 	if err != nil {
 		return err
 	}
-	if h.Kind == Bloom {
+	if h.Kind == bloom {
 		foldBits(&h, payload, into, units, factor)
 	} else {
 		// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
@@ -189,7 +189,7 @@ func (f *Filter) Fold(factor uint64) error {
 // p mod (units / factor).
 func foldBits(h *image.Header, payload, into []byte, units, factor uint64) {
 	few := units / factor
-	_, remainders := Derivation(h.Words[1]).scheme()
+	_, remainders := derivation(h.Words[1]).scheme()
 	for at := 0; at < len(payload); at += 8 {
 		for word := binary.LittleEndian.Uint64(payload[at:]); word != 0; word &= word - 1 {
 			position := 8*uint64(at) + uint64(bits.TrailingZeros64(word))

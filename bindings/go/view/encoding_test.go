@@ -41,15 +41,15 @@ func TestOptionsAndFiltersDoNotShowTheirKey(t *testing.T) {
 	shown := func(key [16]byte) string {
 		var all strings.Builder
 		of := []any{
-			view.Options{Key: key}, &view.Options{Key: key}, filter.Options{Key: key}, &filter.Options{Key: key},
-			filter.Spec{Key: key}, &filter.Spec{Key: key}, struct{ Of []view.Options }{[]view.Options{{Key: key}}},
+			view.OpenOptions{Key: key}, &view.OpenOptions{Key: key}, filter.OpenOptions{Key: key}, &filter.OpenOptions{Key: key},
+			filter.Spec{Key: key}, &filter.Spec{Key: key}, struct{ Of []view.OpenOptions }{[]view.OpenOptions{{Key: key}}},
 		}
 		for _, value := range of {
 			text, err := json.Marshal(value)
 			fmt.Fprintf(&all, "%v|%+v|%#v|%s|%d|%x|%q|%s %v\n", value, value, value, value, value, value, value, text, err)
 		}
 		// The private fields of a filter, which package fmt prints without asking them, lack the key too.
-		loaded, err := view.Load(keyed(t, key), &view.Options{Key: key})
+		loaded, err := view.Load(keyed(t, key), &view.OpenOptions{Key: key})
 		if err != nil || !loaded.ContainsString("apple") || loaded.ContainsString("pear") {
 			t.Error(err, loaded)
 		}
@@ -123,7 +123,7 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 	}
 	// What cannot be read changes nothing.
 	for _, wrong := range []string{`"`, `"*"`, `"AAAA"`, `{}`, `7`, `""`} {
-		if err := json.Unmarshal([]byte(wrong), opened); err == nil || opened.Header().Kind == 0 {
+		if err := json.Unmarshal([]byte(wrong), opened); err == nil || opened.String() == "closed" {
 			t.Errorf("%s: %v, %v", wrong, err, opened)
 		}
 	}
@@ -142,10 +142,17 @@ func TestAnOpenedHandleTakesAnotherImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := keyed(t, [16]byte{5})
-	if err := mapped.UnmarshalBinary(other); err != nil || mapped.Header().Capacity != 50 {
+	capacity := func() uint64 {
+		description, err := mapped.Describe()
+		if err != nil {
+			t.Error(err)
+		}
+		return description.Capacity
+	}
+	if err := mapped.UnmarshalBinary(other); err != nil || capacity() != 50 {
 		t.Error(err, mapped)
 	}
-	if err := mapped.UnmarshalBinary(other[:99]); !errors.Is(err, view.ErrTruncated) || mapped.Header().Capacity != 50 {
+	if err := mapped.UnmarshalBinary(other[:99]); !errors.Is(err, view.ErrTruncated) || capacity() != 50 {
 		t.Error(err, mapped)
 	}
 	var m view.Map
@@ -157,10 +164,10 @@ func TestAnOpenedHandleTakesAnotherImage(t *testing.T) {
 // Errors call a handle what it is.
 func TestErrorsNameTheHandle(t *testing.T) {
 	_, _, ofMap := (&view.Map{}).GetString("a")
-	verified := (*view.Map)(nil).Verify()
+	_, described := (*view.Map)(nil).Describe()
 	_, ofFilter := (&view.Filter{}).InsertString("a")
 	for err, want := range map[error]string{
-		ofMap: "petal: the map is closed", verified: "petal: the map is closed", ofFilter: "petal: the filter is closed",
+		ofMap: "petal: the map is closed", described: "petal: the map is closed", ofFilter: "petal: the filter is closed",
 	} {
 		if !errors.Is(err, view.ErrClosed) || err.Error() != want {
 			t.Errorf("%v, and not: %s", err, want)

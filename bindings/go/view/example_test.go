@@ -21,7 +21,7 @@ func Example() {
 	defer seen.Close()
 	fmt.Println(seen.ContainsString("key 1"), seen.ContainsString("no such key"))
 	_, err = seen.InsertString("apple")
-	fmt.Println(errors.Is(err, view.ErrReadOnly))
+	fmt.Println(errors.Is(err, view.ErrUnsupportedByHandle))
 	// Output:
 	// true false
 	// true
@@ -73,15 +73,18 @@ func ExampleRead() {
 	// true
 }
 
-func ExampleFilter_Header() {
+func ExampleFilter_Describe() {
 	seen, err := view.Open(path, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer seen.Close()
-	header := seen.Header()
-	fmt.Println(header.Kind, header.Hash, header.Offered)
-	// Output: split_block xxh3 100
+	description, err := seen.Describe()
+	fmt.Println(description.Kind, description.Hash, description.Offered, err)
+	fmt.Println(seen)
+	// Output:
+	// split_block xxh3 100 <nil>
+	// split_block, 100 keys of 100, 576 bytes, false-positive rate 0.001 at capacity, read-only
 }
 
 // One filter's hash of a key works for all filters with the same hash function and seed.

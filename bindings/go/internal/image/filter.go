@@ -232,26 +232,6 @@ func (f *Filter) Close() error {
 // Header returns what the image says about itself. The count includes the keys inserted since.
 func (f *Filter) Header() Header { return f.header }
 
-// String returns one line about the filter, or "closed".
-func (f *Filter) String() string {
-	if f == nil || f.kind == 0 {
-		return "closed"
-	}
-	h := &f.header
-	line := fmt.Sprintf("%v, %d keys", h.Kind, h.Offered)
-	if h.Capacity != 0 {
-		line += fmt.Sprintf(" of %d", h.Capacity)
-	}
-	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.FalsePositiveRate != 0 {
-		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
-	}
-	if h.Dirty {
-		line += ", dirty"
-	}
-	return line
-}
-
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
 // Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in memory of its own was
 // checked when it was loaded.
@@ -275,7 +255,7 @@ func (f *Filter) Contains(key []byte) bool {
 	if f.hasher.function == XXH3 {
 		return f.ContainsHash(f.hasher.xxh3(key))
 	}
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return f.containsDigest(key)
 	}
 	if f.TakesWhole() {
@@ -319,10 +299,10 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
-// that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
-// or [ErrKeyMissing] if keys cannot be hashed.
+// that this package only reads. Returns [ErrUnsupportedByHandle] if the filter does not own its memory. Returns
+// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return f.insertDigest(key)
 	}
 	hash, ok := f.hasher.hash(key)
@@ -337,7 +317,7 @@ func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.Ins
 
 // InsertUint64 is [Filter.Insert] for the eight little-endian bytes of a number.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return false, f.CheckDigest(make([]byte, 8))
 	}
 	hash, ok := f.hasher.hashUint64(key)
@@ -352,11 +332,11 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if f.kind == 0 {
 		return false, f.closed()
 	}
-	if f.row.insert == nil || f.header.Hash == Digest {
+	if f.row.insert == nil || f.header.Hash == DigestHash {
 		return false, ErrUnsupported
 	}
 	if !f.writable {
-		return false, ErrReadOnly
+		return false, ErrUnsupportedByHandle
 	}
 	// Lookups read this word. The race detector does not see the payload.
 	race.Write(unsafe.Pointer(&f.row))
@@ -399,7 +379,7 @@ func (f *Filter) unhashable() error {
 		return errNoInteger
 	case f.TakesWhole() && f.whole.function != 0:
 		return errTakesWhole
-	case f.header.Hash == Digest:
+	case f.header.Hash == DigestHash:
 		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}
 	return ErrKeyMissing

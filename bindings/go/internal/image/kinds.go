@@ -84,6 +84,8 @@ type kindRow struct {
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
 	// first returns the byte of a hash's first bit, or of its block; nil if the kind does not prefetch.
 	first func(s *shape, hash uint64) uint64
+	// isMade says that package filter makes filters of the kind, and changes them.
+	isMade bool
 }
 
 // A Handle is the type that an image opens as.
@@ -122,6 +124,26 @@ func (k Kind) String() string {
 		return name
 	}
 	return fmt.Sprintf("kind %d", uint32(k))
+}
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText takes the name of a kind that the library has.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for kind, name := range names {
+		if name == string(text) {
+			*k = kind
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %q is not the name of a kind", ErrUnknownValue, text)
+}
+
+// IsMade says whether package filter makes filters of a kind, and changes them.
+func IsMade(kind Kind) bool {
+	row := kind.row()
+	return row != nil && row.isMade
 }
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
