@@ -1,6 +1,9 @@
 package image
 
-import "fmt"
+import (
+	"fmt"
+	"sort"
+)
 
 // Kind is a kind of filter or map.
 type Kind uint32
@@ -144,6 +147,30 @@ func (k *Kind) UnmarshalText(text []byte) error {
 func IsMade(kind Kind) bool {
 	row := kind.row()
 	return row != nil && row.isMade
+}
+
+// Use is what packages view and filter do with the images of a kind.
+type Use struct {
+	Kind   Kind
+	Handle Handle
+	// Opens says that package view opens the images, and Inserts that its copies of them take insertions.
+	Opens, Inserts bool
+	// IsMade says that package filter makes filters of the kind, and inserts into them.
+	IsMade bool
+}
+
+// Uses returns what packages view and filter do with each kind that the library opens, in the order of the kinds'
+// numbers.
+func Uses() (uses []Use) {
+	for kind := range names {
+		use := Use{Kind: kind}
+		if row := kind.row(); row != nil {
+			use = Use{kind, row.handle(), true, row.insert != nil, row.isMade}
+		}
+		uses = append(uses, use)
+	}
+	sort.Slice(uses, func(i, j int) bool { return uses[i].Kind < uses[j].Kind })
+	return uses
 }
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
