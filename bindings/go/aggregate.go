@@ -8,6 +8,8 @@ import "C"
 import (
 	"runtime"
 	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // Aggregate is the sum, mean, maximum, minimum and count of values that change. Each participant counts once, however
@@ -57,7 +59,7 @@ var outcomeNames = []string{
 }
 
 // String returns the name of the outcome.
-func (o Outcome) String() string { return nameOf(outcomeNames, "outcome", uint32(o)) }
+func (o Outcome) String() string { return texts.Name(outcomeNames, "outcome", uint32(o)) }
 
 // Meeting is an aggregator's answer, for [Aggregate.Tell] of the participant that it met.
 type Meeting struct {

@@ -18,7 +18,7 @@ func TestNilHandlesAreClosedOnes(t *testing.T) {
 		(*Filter)(nil), (*Map)(nil), (*Sketch)(nil), (*Session)(nil), (*Router)(nil), (*Aggregate)(nil), (*Digest)(nil),
 		(*Index)(nil),
 		(*Builder)(nil), (*MapBuilder)(nil),
-		(*view.Filter)(nil), (*view.Map)(nil), (*view.Sketch)(nil), (*view.Index)(nil), (*filter.Filter)(nil),
+		(*view.Filter)(nil), (*view.Map)(nil), (*filter.Filter)(nil),
 	}
 	for _, handle := range handles {
 		value := reflect.ValueOf(handle)
@@ -64,6 +64,8 @@ func callWithSome(t *testing.T, method reflect.Value) []reflect.Value {
 			argument.Set(reflect.ValueOf(strings.NewReader("")))
 		case kind == reflect.TypeFor[*Answers]():
 			argument.Set(reflect.ValueOf(&Answers{}))
+		case kind == reflect.TypeFor[*filter.Answers]():
+			argument.Set(reflect.ValueOf(&filter.Answers{}))
 		case kind.Kind() == reflect.String:
 			argument.SetString(filepath.Join(t.TempDir(), "none"))
 		case kind.Kind() == reflect.Func:

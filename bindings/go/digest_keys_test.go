@@ -48,7 +48,7 @@ func TestDigestsAreKeys(t *testing.T) {
 		if err := batch.InsertBatch(DigestKeys(all, each), nil); err != nil {
 			t.Fatal(err)
 		}
-		must(bare.InsertBatch(filter.BytesKeys(slices), nil))
+		check(t, bare.InsertBatch(filter.BytesKeys(slices), nil))
 		image := must(single.MarshalBinary())
 		for other, written := range map[string][]byte{
 			"a batch": must(batch.MarshalBinary()), "view": must(pure.MarshalBinary()), "filter": must(bare.MarshalBinary()),
@@ -67,16 +67,16 @@ func TestDigestsAreKeys(t *testing.T) {
 		if err := batch.ContainsBatch(DigestKeys(others, each), &answers); err != nil {
 			t.Fatal(err)
 		}
-		found := make([]bool, absent)
-		count := must(bare.ContainsBatch(filter.BytesKeys(slices), found))
+		found := filter.Answers{Bools: make([]bool, absent)}
+		check(t, bare.ContainsBatch(filter.BytesKeys(slices), &found))
 		for i, digest := range slices {
-			if is := single.Contains(digest); is != answers.Bools[i] || is != pure.Contains(digest) || is != found[i] {
+			if is := single.Contains(digest); is != answers.Bools[i] || is != pure.Contains(digest) || is != found.Bools[i] {
 				t.Errorf("%s: other digest %d", name, i)
 			}
 		}
 		// 100 are expected, and 45 are 4.5 standard deviations.
-		if count != answers.TrueCount || count < 55 || count > 145 {
-			t.Errorf("%s: %d and %d of %d other digests are found", name, count, answers.TrueCount, absent)
+		if found.TrueCount != answers.TrueCount || found.TrueCount < 55 || found.TrueCount > 145 {
+			t.Errorf("%s: %d and %d of %d other digests are found", name, found.TrueCount, answers.TrueCount, absent)
 		}
 		for _, keys := range []Keys{
 			DigestKeys(all[1:], each), DigestKeys(all, each+8), DigestKeys(all, 0), DigestKeys(all, -1),
@@ -93,10 +93,11 @@ func TestDigestsAreKeys(t *testing.T) {
 		if err := single.InsertBatch(HashKeys([]uint64{1}), nil); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
 		}
-		_, err := bare.InsertBatch(filter.BytesKeys([][]byte{all[:each], all[:8]}), nil)
-		wants(t, err, filter.ErrOutOfRange)
-		_, err = bare.InsertBatch(filter.HashKeys([]uint64{1}), nil)
-		wants(t, err, filter.ErrUnsupported)
+		wants(t, bare.InsertBatch(filter.BytesKeys([][]byte{all[:each], all[:8]}), nil), filter.ErrOutOfRange)
+		wants(t, bare.InsertBatch(filter.HashKeys([]uint64{1}), nil), filter.ErrUnsupported)
+		if different := differentDescriptions(must(single.Describe()), must(pure.Describe())); different != "" {
+			t.Errorf("%s: %s", name, different)
+		}
 		if !bytes.Equal(must(single.MarshalBinary()), image) || !bytes.Equal(must(bare.MarshalBinary()), image) {
 			t.Errorf("%s: what was refused changed the filter", name)
 		}

@@ -2,11 +2,14 @@ package petal
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/petal-filter/petal/bindings/go/filter"
@@ -14,55 +17,159 @@ import (
 )
 
 // pureSpec returns a random spec of package filter, and the same spec of this package.
-func pureSpec(random *rand.Rand, kind filter.Kind) (filter.Spec, Spec) {
+func pureSpec(random *rand.Rand, kind string) (filter.Spec, Spec) {
 	hash := filter.Hash(1 + random.IntN(4))
-	pure := filter.Spec{Kind: kind, Hash: hash}
-	ours := Spec{Kind: kind.String(), Hash: Hash(hash), Parameters: map[string]string{}}
+	pure := filter.Spec{Kind: kind, Hash: hash, Parameters: map[string]string{}}
 	if hash == filter.SipHash13 {
 		pure.Key = [16]byte{7, byte(random.IntN(256))}
-		ours.Key = pure.Key
 	} else if random.IntN(2) == 0 {
 		pure.Seed = random.Uint64()
-		ours.Seed = pure.Seed
 	}
 	pure.Capacity = random.Uint64N(1 << random.IntN(40))
 	if random.IntN(4) > 0 {
 		pure.FalsePositiveRate = math.Exp(-20.5 * random.Float64())
-		pure.Foldable = random.IntN(3) == 0
+		if random.IntN(3) == 0 {
+			pure.Parameters["foldable"] = "1"
+		}
 	} else {
-		unit := map[filter.Kind]uint64{filter.Blocked: 512, filter.SplitBlock: 256, filter.Bloom: 1}[kind]
+		unit := map[string]uint64{"blocked": 512, "split_block": 256, "bloom": 1}[kind]
 		pure.Bits = unit * (1 + random.Uint64N(1<<random.IntN(20)))
 		if random.IntN(2) == 0 {
 			pure.Hashes = 1 + random.Uint32N(16)
 		}
 	}
-	if kind == filter.Bloom {
-		pure.Partitioned = random.IntN(2) == 0
-		pure.Derivation = filter.Derivation(random.IntN(6))
+	if kind == "bloom" {
+		derivation := random.IntN(6)
+		pure.Parameters["partitioned"] = fmt.Sprint(random.IntN(2))
+		pure.Parameters["derivation"] = derivations[derivation]
+		pure.Parameters["slice_width"] = "0"
 		if random.IntN(8) == 0 {
-			pure.SliceWidth = random.Uint32N(65)
+			pure.Parameters["slice_width"] = fmt.Sprint(random.Uint32N(65))
 		}
-		if pure.Derivation >= filter.Double {
-			// Sizes of these derivations take longer to find.
+		if derivation >= 3 {
+			// Sizes of derivations whose probes depend on each other take longer to find.
 			pure.Capacity >>= 8
 		}
-		ours.Parameters["partitioned"] = map[bool]string{true: "1", false: "0"}[pure.Partitioned]
-		ours.Parameters["derivation"] = pure.Derivation.String()
-		ours.Parameters["slice_width"] = fmt.Sprint(pure.SliceWidth)
 	}
-	if kind == filter.Blocked && random.IntN(2) == 0 {
-		pure.Blocks = 1 + random.Uint32N(2)
-		ours.Parameters["blocks"] = fmt.Sprint(pure.Blocks)
+	if kind == "blocked" && random.IntN(2) == 0 {
+		pure.Parameters["blocks"] = fmt.Sprint(1 + random.Uint32N(2))
 	}
-	if pure.Foldable {
-		ours.Parameters["foldable"] = "1"
+	return pure, Spec{
+		Kind: pure.Kind, Hash: Hash(pure.Hash), Capacity: pure.Capacity, FalsePositiveRate: pure.FalsePositiveRate,
+		Bits: pure.Bits, Hashes: pure.Hashes, Seed: pure.Seed, Key: pure.Key, Parameters: pure.Parameters,
 	}
-	ours.Capacity, ours.FalsePositiveRate = pure.Capacity, pure.FalsePositiveRate
-	ours.Bits, ours.Hashes = pure.Bits, pure.Hashes
-	return pure, ours
 }
 
-var pureKinds = []filter.Kind{filter.Blocked, filter.SplitBlock, filter.Bloom}
+var (
+	pureKinds   = []string{"blocked", "split_block", "bloom"}
+	derivations = []string{"remix", "independent", "slices", "double", "enhanced_double", "triple"}
+)
+
+// A parameter that is written in any way means the same in both packages, or both refuse it for the same reason.
+func TestParametersAreReadAlike(t *testing.T) {
+	values := []string{
+		"", "0", "1", "2", "3", "5", "6", "64", "65", "-1", "-0", "+1", "1.0", "1e0", "0x1", "1_0", "1.5", " 1", "nan", "inf",
+		"1e999", "yes", "remix", "slices", "triple", "Triple",
+	}
+	for _, kind := range append(pureKinds, "", "scalable", "router", "nonsense") {
+		for _, name := range []string{
+			"foldable", "blocks", "partitioned", "derivation", "slice_width", "growth", "nonsense",
+		} {
+			for _, value := range values {
+				parameters := map[string]string{name: value}
+				size, err := filter.Spec{Kind: kind, Parameters: parameters}.ImageSize()
+				want, failure := Spec{Kind: kind, Parameters: parameters}.ImageSize()
+				// Package filter says that it does not make a kind, and package petal may make it.
+				if errors.Is(err, filter.ErrUnsupported) {
+					continue
+				}
+				same := size == want && (err == nil) == (failure == nil)
+				for _, pair := range []struct {
+					pure error
+					ours Status
+				}{
+					{filter.ErrUnknownValue, ErrUnknownValue}, {filter.ErrOutOfRange, ErrOutOfRange},
+					{filter.ErrContradiction, ErrContradiction},
+				} {
+					same = same && errors.Is(err, pair.pure) == errors.Is(failure, pair.ours)
+				}
+				if !same {
+					t.Errorf("%s with %s = %q: %d, %v, and not %d, %v", kind, name, value, size, err, want, failure)
+				}
+			}
+		}
+	}
+}
+
+// Both packages write the same of a filter: one line, specs, and JSON with the same names and values.
+func TestFilterWritesTheSame(t *testing.T) {
+	random := rand.New(rand.NewPCG(19, 20))
+	for round := 0; round < 100; {
+		pure, ours := pureSpec(random, pureKinds[round%3])
+		if size, err := pure.ImageSize(); err != nil || size > 1<<16 {
+			continue
+		}
+		round++
+		p, f := must(filter.New(pure)), must(New(ours))
+		for range random.IntN(300) {
+			hash := random.Uint64()
+			must(p.InsertHash(hash))
+			must(f.InsertHash(hash))
+		}
+		ofPure, ofOurs := must(p.Spec()), must(f.Spec())
+		ofOurs.Kernel = KernelBest
+		for _, pair := range [][2]any{{pure, ours}, {p, f}, {ofPure, ofOurs}, {must(p.Describe()), must(f.Describe())}} {
+			if fmt.Sprint(pair[0]) != fmt.Sprint(pair[1]) {
+				t.Errorf("%v, and %v in package petal", pair[0], pair[1])
+			}
+		}
+		for _, pair := range [][2]any{{pure, ours}, {ofPure, ofOurs}} {
+			if one, other := must(json.Marshal(pair[0])), must(json.Marshal(pair[1])); !bytes.Equal(one, other) {
+				t.Errorf("%s, and %s in package petal", one, other)
+			}
+		}
+		if different := differentDescriptions(must(f.Describe()), must(p.Describe())); different != "" {
+			t.Errorf("%v: %s", pure, different)
+		}
+		var back filter.Spec
+		check(t, json.Unmarshal(must(json.Marshal(ofOurs)), &back))
+		if fmt.Sprint(back) != fmt.Sprint(ofPure) {
+			t.Errorf("%v, and not %v", back, ofPure)
+		}
+		if one, other := names(t, must(p.EstimateOverlap(p))), names(t, must(f.EstimateOverlap(f))); len(one) != len(other) {
+			t.Errorf("overlaps have the names %v and %v", one, other)
+		}
+		for _, pair := range [][2]fmt.Stringer{
+			{must(p.Statistics()), must(f.Statistics())}, {must(p.Estimate()), must(f.Estimate())},
+			{must(p.EstimateOverlap(p)), must(f.EstimateOverlap(f))},
+		} {
+			// Their numbers may differ by rounding, so only the words are held to each other.
+			if one, other := words(pair[0]), words(pair[1]); one != other {
+				t.Errorf("%v, and %v in package petal", pair[0], pair[1])
+			}
+			held := map[string]bool{}
+			for _, name := range names(t, pair[1]) {
+				held[name] = true
+			}
+			for _, name := range names(t, pair[0]) {
+				if !held[name] {
+					t.Errorf("%T has the name %s, which package petal does not have", pair[0], name)
+				}
+			}
+		}
+		check(t, f.Close())
+	}
+}
+
+// words returns a text without its digits.
+func words(text fmt.Stringer) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789.e+-", r) {
+			return -1
+		}
+		return r
+	}, text.String())
+}
 
 // near says whether two results of the same formula differ by rounding only.
 func near(a, b, relative float64) bool {
@@ -135,7 +242,7 @@ func TestTableOfSizes(t *testing.T) {
 			for _, foldable := range []string{"0", "1"} {
 				spec := Spec{Capacity: capacity, FalsePositiveRate: rate, Parameters: map[string]string{"foldable": foldable}}
 				for _, kind := range pureKinds {
-					spec.Kind = kind.String()
+					spec.Kind = kind
 					line(spec)
 				}
 				spec.Parameters["partitioned"] = "1"
@@ -223,7 +330,7 @@ func TestFilterIsTheSame(t *testing.T) {
 			check(t, union.Fold(factor))
 			check(t, unionOfOurs.Fold(factor))
 			folded++
-			got, want := union.Describe().FalsePositiveRate, must(unionOfOurs.Describe()).FalsePositiveRate
+			got, want := must(union.Describe()).FalsePositiveRate, must(unionOfOurs.Describe()).FalsePositiveRate
 			if !near(got, want, 1e-9) {
 				t.Fatalf("%s: folded by %d the rate is %g, and not %g", name, factor, got, want)
 			}
@@ -303,7 +410,7 @@ func TestFilterSavesForOthers(t *testing.T) {
 		must(opened.InsertString("second"))
 		check(t, opened.Sync())
 		check(t, opened.Close())
-		again := must(filter.Open(path, &filter.Options{Key: pure.Key}))
+		again := must(filter.Open(path, &filter.OpenOptions{Key: pure.Key}))
 		must(again.InsertString("third"))
 		for _, key := range []string{"first", "second", "third"} {
 			must(f.InsertString(key))

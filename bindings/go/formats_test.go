@@ -17,7 +17,7 @@ var guava = []byte{
 	0x10, 0x01, 0xc1, 0xef, 0x60, 0xd3, 0x2b, 0x0c, 0xb7, 0x69, 0xff, 0xe7, 0x44, 0x12, 0xfd, 0x46, 0x41, 0x9b, 0x91,
 }
 
-func texts(name string, count int) []string {
+func numberedTexts(name string, count int) []string {
 	made := make([]string, count)
 	for i := range made {
 		made[i] = fmt.Sprintf("%s-%d", name, i)
@@ -44,10 +44,10 @@ func found(t *testing.T, f *Filter, keys []string) (count int) {
 func TestAFilterOfGuava(t *testing.T) {
 	f := must(ImportFilter("guava", guava, nil))
 	defer f.Close()
-	if n := found(t, f, texts("key", 17)); n != 17 {
+	if n := found(t, f, numberedTexts("key", 17)); n != 17 {
 		t.Error(n)
 	}
-	if n := found(t, f, texts("absent", 10_000)); n != 55 {
+	if n := found(t, f, numberedTexts("absent", 10_000)); n != 55 {
 		t.Errorf("%d, and Guava itself says 55", n)
 	}
 	for _, variant := range []string{"", "mitz_64"} {
@@ -101,7 +101,7 @@ func TestEveryFormatThatIsMade(t *testing.T) {
 		}
 		for _, variant := range append([]string{""}, format.Variants...) {
 			f := must(New(must(FormatSpec(format.Name, variant, 1001, 0.01, 0))))
-			check(t, f.InsertBatch(StringKeys(texts("key", 1001)), nil))
+			check(t, f.InsertBatch(StringKeys(numberedTexts("key", 1001)), nil))
 			if format.Capabilities.Has(FormatWrite) {
 				goesRound(t, format, variant, f)
 			}
@@ -133,7 +133,7 @@ func goesRound(t *testing.T, format FormatInfo, variant string, f *Filter) {
 	}
 	check(t, err)
 	defer again.Close()
-	if n := found(t, again, texts("key", 1001)); n != 1001 {
+	if n := found(t, again, numberedTexts("key", 1001)); n != 1001 {
 		t.Errorf("%s: %d keys of 1001", format.Name, n)
 	}
 	if !bytes.Equal(must(again.Export(format.Name, "")), foreign) {

@@ -6,6 +6,8 @@ import "C"
 import (
 	"runtime"
 	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // Received says what became of a message that a router took.
@@ -41,10 +43,10 @@ var (
 )
 
 // String returns the name of the outcome.
-func (r Received) String() string { return nameOf(receivedNames, "received", uint32(r)) }
+func (r Received) String() string { return texts.Name(receivedNames, "received", uint32(r)) }
 
 // String returns the name of the kind.
-func (k RouteKind) String() string { return nameOf(routeKindNames, "route", uint32(k)) }
+func (k RouteKind) String() string { return texts.Name(routeKindNames, "route", uint32(k)) }
 
 // Route says where a query goes.
 type Route struct {

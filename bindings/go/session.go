@@ -6,6 +6,8 @@ import "C"
 import (
 	"runtime"
 	"unsafe"
+
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // Session is one side of a session, in which two sides find out which keys only one of them has. Both sides have nearly
@@ -74,13 +76,13 @@ var (
 )
 
 // String returns the name of the role.
-func (r Role) String() string { return nameOf(roleNames, "role", uint32(r)) }
+func (r Role) String() string { return texts.Name(roleNames, "role", uint32(r)) }
 
 // String returns the name of the turn.
-func (t Turn) String() string { return nameOf(turnNames, "turn", uint32(t)) }
+func (t Turn) String() string { return texts.Name(turnNames, "turn", uint32(t)) }
 
 // String returns the name of the method.
-func (m Method) String() string { return nameOf(methodNames, "method", uint32(m)) }
+func (m Method) String() string { return texts.Name(methodNames, "method", uint32(m)) }
 
 // MarshalText writes the name.
 func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }

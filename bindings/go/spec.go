@@ -24,6 +24,10 @@ const (
 	// FormatHash is the hash function of another system's format, over whole keys. Only filters of [ImportFilter] and
 	// [FormatSpec] have it.
 	FormatHash Hash = C.PETAL_HASH_FORMAT
+	// XXPH3 is the preview of XXH3 that RocksDB's filters use, without a seed.
+	XXPH3 Hash = C.PETAL_HASH_XXPH3
+	// Identity is no hash function: keys are integers. Kinds with [KindInfo.TakesIntegers] have it, and no other kind.
+	Identity Hash = C.PETAL_HASH_IDENTITY
 	// SipHash24 has a key that BIP 158 makes public. Filters of the format bip158 use it.
 	SipHash24 Hash = C.PETAL_HASH_SIPHASH24
 	// DigestHash means that your program hashes with MD5, SHA or BLAKE3, and keys are the digests ([DigestKeys]). Seed is

@@ -3,23 +3,22 @@
 package petal
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // Values as text and as JSON. Names are those of the C library, in lower case.
 
 var (
 	hashNames = []string{
-		XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format",
-		SipHash24: "siphash24", DigestHash: "digest",
+		XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", FormatHash: "format", XXPH3: "xxph3",
+		Identity: "identity", SipHash24: "siphash24", DigestHash: "digest",
 	}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
 	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
@@ -42,23 +41,11 @@ var (
 	}
 )
 
-// nameOf returns the name of a number. For a number without a name, nameOf returns what and the number.
-func nameOf(names []string, what string, value uint32) string {
-	if int(value) < len(names) && names[value] != "" {
-		return names[value]
-	}
-	return fmt.Sprintf("%s %d", what, value)
-}
-
 // valueOf finds the number with this name.
 func valueOf[T ~uint32](value *T, names []string, what string, text []byte) error {
-	found := slices.Index(names, string(text))
-	if found < 0 || len(text) == 0 {
-		known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
-		return &Error{
-			Op: "petal." + what, Status: ErrUnknownValue,
-			Message: fmt.Sprintf("%q is none of %s", text, strings.Join(known, ", ")),
-		}
+	found, err := texts.Find(names, string(text))
+	if err != nil {
+		return &Error{Op: "petal." + what, Status: ErrUnknownValue, Message: err.Error()}
 	}
 	*value = T(found)
 	return nil
@@ -69,7 +56,7 @@ func (h Hash) String() string {
 	if h == 0 {
 		return "default"
 	}
-	return nameOf(hashNames, "hash", uint32(h))
+	return texts.Name(hashNames, "hash", uint32(h))
 }
 
 // MarshalText writes the name.
@@ -85,7 +72,7 @@ func (h *Hash) UnmarshalText(text []byte) error {
 }
 
 // String returns the kernel's name.
-func (k Kernel) String() string { return nameOf(kernelNames, "kernel", uint32(k)) }
+func (k Kernel) String() string { return texts.Name(kernelNames, "kernel", uint32(k)) }
 
 // MarshalText writes the name.
 func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
@@ -94,7 +81,7 @@ func (k Kernel) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 func (k *Kernel) UnmarshalText(text []byte) error { return valueOf(k, kernelNames, "Kernel", text) }
 
 // String returns the mode's name.
-func (m OpenMode) String() string { return nameOf(modeNames, "mode", uint32(m)) }
+func (m OpenMode) String() string { return texts.Name(modeNames, "mode", uint32(m)) }
 
 // MarshalText writes the name.
 func (m OpenMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
@@ -103,7 +90,7 @@ func (m OpenMode) MarshalText() ([]byte, error) { return []byte(m.String()), nil
 func (m *OpenMode) UnmarshalText(text []byte) error { return valueOf(m, modeNames, "OpenMode", text) }
 
 // String returns the name of the behaviour.
-func (o Overfill) String() string { return nameOf(overfillNames, "overfill", uint32(o)) }
+func (o Overfill) String() string { return texts.Name(overfillNames, "overfill", uint32(o)) }
 
 // MarshalText writes the name.
 func (o Overfill) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
@@ -114,7 +101,7 @@ func (o *Overfill) UnmarshalText(text []byte) error {
 }
 
 // String returns the name of the handle.
-func (h Handle) String() string { return nameOf(handleNames, "handle", uint32(h)) }
+func (h Handle) String() string { return texts.Name(handleNames, "handle", uint32(h)) }
 
 // MarshalText writes the name.
 func (h Handle) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
@@ -134,45 +121,25 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return err
 }
 
-// flagsOf returns the names of the set bits.
-func flagsOf(names []string, bits uint64) []string {
-	flags := []string{}
-	for bit := range 64 {
-		switch {
-		case bits>>bit&1 == 0:
-		case bit < len(names):
-			flags = append(flags, names[bit])
-		default:
-			flags = append(flags, fmt.Sprintf("bit %d", bit))
-		}
-	}
-	return flags
-}
-
 // valuesOf finds the bits with these names.
 func valuesOf[T ~uint32 | ~uint64](value *T, names []string, what string, text []byte) error {
-	var list []string
-	if err := json.Unmarshal(text, &list); err != nil {
+	all, err := texts.FindFlags(text, func(name string) (bit uint32, err error) {
+		err = valueOf(&bit, names, what, []byte(name))
+		return bit, err
+	})
+	if err != nil {
 		return err
 	}
-	var all T
-	for _, name := range list {
-		var bit uint32
-		if err := valueOf(&bit, names, what, []byte(name)); err != nil {
-			return err
-		}
-		all |= 1 << bit
-	}
-	*value = all
+	*value = T(all)
 	return nil
 }
 
 // String returns the names of the capabilities with "|" between them.
-func (c Capabilities) String() string { return strings.Join(flagsOf(abilityNames, uint64(c)), "|") }
+func (c Capabilities) String() string { return strings.Join(texts.Flags(abilityNames, uint64(c)), "|") }
 
 // MarshalJSON writes a list of names.
 func (c Capabilities) MarshalJSON() ([]byte, error) {
-	return json.Marshal(flagsOf(abilityNames, uint64(c)))
+	return json.Marshal(texts.Flags(abilityNames, uint64(c)))
 }
 
 // UnmarshalJSON takes a list of names, such as ["insert", "merge"].
@@ -181,41 +148,30 @@ func (c *Capabilities) UnmarshalJSON(text []byte) error {
 }
 
 // String returns the names of the states with "|" between them.
-func (s State) String() string { return strings.Join(flagsOf(stateNames, uint64(s)), "|") }
+func (s State) String() string { return strings.Join(texts.Flags(stateNames, uint64(s)), "|") }
 
 // MarshalJSON writes a list of names.
-func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(flagsOf(stateNames, uint64(s))) }
+func (s State) MarshalJSON() ([]byte, error) { return json.Marshal(texts.Flags(stateNames, uint64(s))) }
 
 // UnmarshalJSON takes a list of names, such as ["in_place"].
 func (s *State) UnmarshalJSON(text []byte) error { return valuesOf(s, stateNames, "State", text) }
 
-// number writes a number with up to four digits.
-func number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }
-
 // String returns the fields that the spec sets, by their names in JSON and in C. A secret key appears only as a note.
 func (s Spec) String() string {
-	var set []string
-	add := func(name string, value any, isSet bool) {
-		if isSet {
-			set = append(set, fmt.Sprintf("%s=%v", name, value))
-		}
-	}
-	add("kind", s.Kind, s.Kind != "")
-	add("hash", s.Hash, s.Hash != 0)
-	add("capacity", s.Capacity, s.Capacity != 0)
-	add("false_positive_rate", s.FalsePositiveRate, s.FalsePositiveRate != 0)
-	add("bits", s.Bits, s.Bits != 0)
-	add("hashes", s.Hashes, s.Hashes != 0)
-	add("kernel", s.Kernel, s.Kernel != KernelBest)
-	add("seed", s.Seed, s.Seed != 0)
-	add("key", "secret", s.Key != SecretKey{})
+	var set texts.Fields
+	set.Add("kind", s.Kind, s.Kind != "")
+	set.Add("hash", s.Hash, s.Hash != 0)
+	set.Add("capacity", s.Capacity, s.Capacity != 0)
+	set.Add("false_positive_rate", s.FalsePositiveRate, s.FalsePositiveRate != 0)
+	set.Add("bits", s.Bits, s.Bits != 0)
+	set.Add("hashes", s.Hashes, s.Hashes != 0)
+	set.Add("kernel", s.Kernel, s.Kernel != KernelBest)
+	set.Add("seed", s.Seed, s.Seed != 0)
+	set.Add("key", "secret", s.Key != SecretKey{})
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		add(name, s.Parameters[name], true)
+		set.Add(name, s.Parameters[name], true)
 	}
-	if len(set) == 0 {
-		return "default"
-	}
-	return strings.Join(set, " ")
+	return set.String()
 }
 
 // UnmarshalJSON takes an object in the JSON form of a spec. UnmarshalJSON refuses unknown names, because a misspelt
@@ -223,9 +179,7 @@ func (s Spec) String() string {
 func (s *Spec) UnmarshalJSON(text []byte) error {
 	type plain Spec
 	var read plain
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&read); err != nil {
+	if err := texts.Strict(text, &read); err != nil {
 		return fmt.Errorf("petal.Spec: %w", err)
 	}
 	*s = Spec(read)
@@ -234,21 +188,10 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 
 // String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
-	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Offered)
-	if d.Capacity != 0 {
-		line += fmt.Sprintf(" of %d", d.Capacity)
-	}
-	line += fmt.Sprintf(", %d bytes", d.Bytes)
-	if d.FalsePositiveRate != 0 {
-		line += fmt.Sprintf(", false-positive rate %s at capacity", number(d.FalsePositiveRate))
-	}
-	if d.State.Has(StateDirty) {
-		line += ", dirty"
-	}
-	if !d.State.Has(StateWritable) {
-		line += ", read-only"
-	}
-	return line
+	return texts.Description{
+		Kind: d.Kind, Offered: d.Offered, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsDirty: d.State.Has(StateDirty), IsWritable: d.State.Has(StateWritable),
+	}.String()
 }
 
 // String returns one line about the filter, or "closed". Only reads the filter.
@@ -256,32 +199,17 @@ func (f *Filter) String() string { return lineOf(f.Describe()) }
 
 // String returns one line: the fill, the present rate, and the estimated number of keys.
 func (s Statistics) String() string {
-	line := fmt.Sprintf("%s full, false-positive rate %s", percent(s.Fill), number(s.FalsePositiveRate))
-	if s.CountEstimate < 0 {
-		return line + ", keys unknown"
-	}
-	return fmt.Sprintf("%s, about %.0f keys", line, s.CountEstimate)
+	return texts.Statistics(s.Fill, s.FalsePositiveRate, s.CountEstimate)
 }
-
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
 
 // String returns the estimate and its interval, or "unknown" if the filter is too full to tell.
 func (e Estimate) String() string {
-	if e.Saturated {
-		return "unknown"
-	}
-	digits := 0
-	if math.Abs(e.High) < 100 {
-		digits = 3
-	}
-	plain := func(value float64) string { return strconv.FormatFloat(value, 'f', digits, 64) }
-	return fmt.Sprintf("%s (95 %%: %s to %s)", plain(e.Value), plain(e.Low), plain(e.High))
+	return texts.Estimate(e.Value, e.Low, e.High, e.Saturated)
 }
 
 // String returns one line with all six estimates.
 func (o Overlap) String() string {
-	return fmt.Sprintf("first %v, second %v, union %v, intersection %v, Jaccard %v, differences %v", o.FirstCount,
-		o.SecondCount, o.UnionCount, o.IntersectionCount, o.Jaccard, o.DifferenceCount)
+	return texts.Overlap(o.FirstCount, o.SecondCount, o.UnionCount, o.IntersectionCount, o.Jaccard, o.DifferenceCount)
 }
 
 // String returns one line: the kind, and its numbers or why it does not fit.
@@ -290,7 +218,7 @@ func (p Proposal) String() string {
 		return fmt.Sprintf("%s: %v", p.Name, reasonOf(p.Err))
 	}
 	return fmt.Sprintf("%s: %s bits a key, %d bytes, false-positive rate %s, %s lines a lookup", p.Name,
-		number(p.BitsPerKey), p.Bytes, number(p.FalsePositiveRate), number(p.LinesPerLookup))
+		texts.Number(p.BitsPerKey), p.Bytes, texts.Number(p.FalsePositiveRate), texts.Number(p.LinesPerLookup))
 }
 
 // MarshalJSON writes the error as its "reason", which is missing if the kind fits.

@@ -146,6 +146,13 @@ func TestJSONGoesRound(t *testing.T) {
 	if described != description {
 		t.Errorf("%v, not %v", described, description)
 	}
+	integers := must(New(Spec{Kind: "exact_bits", Bits: 100, Hash: Identity}))
+	defer integers.Close()
+	ofIntegers := must(integers.Describe())
+	check(t, json.Unmarshal(must(json.Marshal(ofIntegers)), &described))
+	if described != ofIntegers || described.Hash.String() != "identity" {
+		t.Errorf("%v, not %v", described, ofIntegers)
+	}
 	var mode OpenMode
 	check(t, json.Unmarshal([]byte(`"share"`), &mode))
 	var request PlanRequest

@@ -473,7 +473,7 @@ fn cells_across_regions_are_marked() {
 /// Images that were made when their capacity had another size open for ever, and can be subtracted from each other.
 #[test]
 fn images_of_earlier_sizes_open() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../bindings/go/view/testdata");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/sketches");
     let open = |name: &str| -> Sketch { open_as(&folder.join(name), &OpenOptions::default()).unwrap() };
     let mut ours = open("ours.petal").copy().unwrap();
     assert_eq!((ours.base().geometry().bits / 192, ours.base().header().capacity), (50, 10));

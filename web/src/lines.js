@@ -302,7 +302,7 @@ function go(a) {
 }
 
 /** What package `filter` makes without cgo, and what package `view` reads. */
-const PURE_MADE = { blocked: "Blocked", bloom: "Bloom", split_block: "SplitBlock" };
+const PURE_MADE = ["bloom", "split_block", "blocked"];
 const PURE_READ = ["bloom", "split_block", "blocked", "fuse", "ribbon", "golomb", "counting", "scalable", "hash_compaction", "signatures",
   "exact_bits", "cuckoo", "quotient", "vector_quotient", "d_left", "exact_set", "stacked", "bloomier", "retrieval", "approximator", "mutable_bloomier"];
 
@@ -310,7 +310,7 @@ function pureGo(a) {
   if (!PURE_READ.includes(a.kind)) return null;
   const suffix = a.takesIntegers ? "Uint64" : "String";
   const key = (one) => (a.takesIntegers ? one : `"${one}"`);
-  const isMade = PURE_MADE[a.kind] && !a.isOpened && a.parameters.length === 0;
+  const isMade = PURE_MADE.includes(a.kind) && !a.isOpened && a.parameters.length === 0;
   const [name, says] = [a.name, (one) => `\tfmt.Println("${one}:", answer(${a.name}.Contains${suffix}(${key(one)})))`];
   return text([
     "package main", "", "import (", '\t"fmt"', '\t"log"', "", `\t"github.com/petal-filter/petal/bindings/go/${isMade ? "filter" : "view"}"`, ")", "",
@@ -318,7 +318,7 @@ function pureGo(a) {
     "func main() {",
     isMade
       ? [
-          `\t${name}, err := filter.New(filter.Spec{Kind: filter.${PURE_MADE[a.kind]}, Capacity: ${a.capacity}, FalsePositiveRate: ${a.rate}})`, "\tcheck(err)",
+          `\t${name}, err := filter.New(filter.Spec{Kind: "${a.kind}", Capacity: ${a.capacity}, FalsePositiveRate: ${a.rate}})`, "\tcheck(err)",
           `\t_, err = ${name}.Insert${suffix}(${key(a.present)})`, "\tcheck(err)",
         ]
       : [`\t${name}, err := view.Open${a.isMap ? "Map" : ""}("keys.petal", nil)`, "\tcheck(err)", `\tdefer ${name}.Close()`],
@@ -432,7 +432,7 @@ export const LINES = {
   Rust: [(a) => `After cargo add petal --path DIRECTORY, where Petal's repository is.${fileOf(a)}`, rust],
   Go: [(a) => `Needs cgo and the installed library; bindings/go/README.md says how.${fileOf(a)}`, go],
   "Go without cgo": [
-    (a) => (!PURE_READ.includes(a.kind) ? `Pure Go does not read ${a.kind}.` : PURE_MADE[a.kind] && !a.isOpened && a.parameters.length === 0 ? "Makes the same bytes in Go alone."
+    (a) => (!PURE_READ.includes(a.kind) ? `Pure Go does not read ${a.kind}.` : PURE_MADE.includes(a.kind) && !a.isOpened && a.parameters.length === 0 ? "Makes the same bytes in Go alone."
       : `Reads keys.petal, which the lines for the shell make.${a.isOpened ? " Pure Go changes no file in place." : ""}`), pureGo],
   JavaScript: [(a) => `${PACKAGE}${a.isOpened ? " A module has memory of its own: it opens a copy, and changes no file in place." : ""}`, javascript],
   Redis: [(a) => `Needs a server with Petal's module; docs/redis.md says how.${a.isBuilt || a.kind === "exact_bits" ? " keys.petal is what the lines for the shell make." : ""}`, redis],

@@ -36,7 +36,7 @@ func (k *Keys) canBeFor(f *image.Filter) error {
 	if f.Header().Kind == 0 {
 		return closed
 	}
-	if f.Header().Hash == image.Digest {
+	if f.Header().Hash == image.DigestHash {
 		return k.areDigestsFor(f)
 	}
 	if f.TakesWhole() && len(k.hashes) > 0 {
@@ -112,7 +112,7 @@ func (k *Keys) hash(f *image.Filter, from, to int, buffer *[image.FetchKeys]uint
 // batch looks up or inserts keys in order, and returns how many answers are true. batch hashes the next keys and
 // fetches their cache lines before it looks at the bits of the previous ones.
 func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int) {
-	if f.Header().Hash == image.Digest || f.TakesWhole() {
+	if f.Header().Hash == image.DigestHash || f.TakesWhole() {
 		return batchOfWhole(f, keys, answers, insert)
 	}
 	var buffers [2][image.FetchKeys]uint64
@@ -146,40 +146,59 @@ func batch(f *image.Filter, keys *Keys, answers []bool, insert bool) (trues int)
 	return trues
 }
 
-// ContainsBatch looks many keys up: found[i] becomes what [Filter.Contains] says of key i, and count is the number of
-// true answers. found may be nil, to count only. If found has no room for all answers, the call does nothing and
-// returns [ErrTooFewAnswers]. On a failure every answer is true. Faster than single lookups where the filter is larger
-// than the second-level cache. Only reads the filter.
-func (f *Filter) ContainsBatch(keys Keys, found []bool) (count int, err error) {
-	if err := room(found, keys.Len()); err != nil {
-		return 0, err
+// Answers receive the answers of a batch.
+type Answers struct {
+	// Bools[i] becomes the answer for key i. Bools may be nil; otherwise it has room for all keys.
+	Bools []bool
+	// TrueCount becomes the number of true answers.
+	TrueCount int
+	// Done becomes the number of keys that were taken: all keys, or none if there is an error.
+	Done int
+}
+
+// ContainsBatch looks many keys up: answer i is what [Filter.Contains] says of key i. If the answers have no room for
+// all keys, the call does nothing and returns [ErrBufferTooSmall]. On another failure every answer is true. Faster than
+// single lookups where the filter is larger than the second-level cache. Only reads the filter.
+func (f *Filter) ContainsBatch(keys Keys, answers *Answers) error {
+	if answers == nil {
+		return fmt.Errorf("%w: answers = nil leaves no room for any answer", ErrBufferTooSmall)
+	}
+	if err := answers.prepare(keys.Len()); err != nil {
+		return err
 	}
 	if err := keys.canBeFor(f.image()); err != nil {
-		for i := range found[:min(len(found), keys.Len())] {
-			found[i] = true
+		for i := range answers.Bools[:min(len(answers.Bools), keys.Len())] {
+			answers.Bools[i] = true
 		}
-		return keys.Len(), err
+		answers.TrueCount = keys.Len()
+		return err
 	}
-	return batch(f.image(), &keys, found, false), nil
+	answers.TrueCount, answers.Done = batch(f.image(), &keys, answers.Bools, false), keys.Len()
+	return nil
 }
 
-// InsertBatch inserts many keys in order: isNew[i] becomes what [Filter.Insert] says of key i, and count is the number
-// of true answers. isNew may be nil, to count only. If isNew has no room for all answers, the call does nothing and
-// returns [ErrTooFewAnswers]. On a failure no key is inserted. Faster than single insertions where the filter is larger
-// than the second-level cache. Changes the filter.
-func (f *Filter) InsertBatch(keys Keys, isNew []bool) (count int, err error) {
-	if err := room(isNew, keys.Len()); err != nil {
-		return 0, err
+// InsertBatch inserts many keys in order: answer i is what [Filter.Insert] says of key i. answers may be nil. If the
+// answers have no room for all keys, the call does nothing and returns [ErrBufferTooSmall]. On a failure no key is
+// inserted. Faster than single insertions where the filter is larger than the second-level cache. Changes the filter.
+func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
+	if answers == nil {
+		answers = &Answers{}
+	}
+	if err := answers.prepare(keys.Len()); err != nil {
+		return err
 	}
 	if err := keys.canBeFor(f.image()); err != nil {
-		return 0, err
+		return err
 	}
-	return batch(f.image(), &keys, isNew, true), nil
+	answers.TrueCount, answers.Done = batch(f.image(), &keys, answers.Bools, true), keys.Len()
+	return nil
 }
 
-func room(answers []bool, keys int) error {
-	if answers != nil && len(answers) < keys {
-		return fmt.Errorf("%w: %d and %d", ErrTooFewAnswers, len(answers), keys)
+// prepare returns an error if there is less room than for so many keys.
+func (a *Answers) prepare(keys int) error {
+	a.TrueCount, a.Done = 0, 0
+	if a.Bools != nil && len(a.Bools) < keys {
+		return fmt.Errorf("%w: room for %d answers is less than the %d keys", ErrBufferTooSmall, len(a.Bools), keys)
 	}
 	return nil
 }

@@ -11,28 +11,44 @@ import (
 // compatible returns an error that names the first difference between two filters and how to avoid it, or nil.
 func compatible(first, second *image.Filter) error {
 	a, b := first.Header(), second.Header()
-	differ := func(what string, a, b any) error {
-		return fmt.Errorf("%w: %s is %v and %v: give both specs the same", ErrIncompatible, what, a, b)
+	const parameter = ": give both specs the same"
+	differ := func(what string, a, b any, remedy string) error {
+		return fmt.Errorf("%w: %s is %v and %v%s", ErrIncompatible, what, a, b, remedy)
 	}
 	sizes := ": filters of different keys have one size if both specs have the same Capacity and rate, or the same Bits " +
 		"and Hashes"
 	if a.Capacity != b.Capacity && a.Capacity != 0 && b.Capacity != 0 {
 		sizes = fmt.Sprintf(", because they were made for %d and %d keys%s", a.Capacity, b.Capacity, sizes)
 	}
-	if err := image.Compatible(first, second, sizes); err != nil {
-		return err
-	}
 	switch {
-	case a.Words[0] != b.Words[0] && a.Kind == Blocked:
-		return differ("blocks", shares(&a), shares(&b))
+	case a.Kind == 0:
+		return closed
+	case b.Kind == 0:
+		return otherClosed
+	case a.Kind != b.Kind:
+		return differ("kind", a.Kind, b.Kind, parameter)
+	case a.LayoutVersion != b.LayoutVersion:
+		return differ("layout version", a.LayoutVersion, b.LayoutVersion, "")
+	case a.Bits != b.Bits:
+		return differ("bits", a.Bits, b.Bits, sizes)
+	case a.Hashes != b.Hashes:
+		return differ("hashes", a.Hashes, b.Hashes, sizes)
+	case a.Hash != b.Hash:
+		return differ("hash", a.Hash, b.Hash, parameter)
+	case a.Identifier != b.Identifier && a.Hash == SipHash13:
+		return fmt.Errorf("%w: their secret keys are not the same", ErrIncompatible)
+	case a.Identifier != b.Identifier:
+		return differ("seed", fmt.Sprintf("%#x", a.Identifier), fmt.Sprintf("%#x", b.Identifier), parameter)
+	case a.Words[0] != b.Words[0] && a.Kind == blocked:
+		return differ("blocks", shares(&a), shares(&b), parameter)
 	case a.Words[0] != b.Words[0]:
-		return differ("partitioned", a.Words[0] == 1, b.Words[0] == 1)
+		return differ("partitioned", a.Words[0], b.Words[0], parameter)
 	case a.Words[1] != b.Words[1]:
-		return differ("derivation", Derivation(a.Words[1]), Derivation(b.Words[1]))
+		return differ("derivation", derivation(a.Words[1]), derivation(b.Words[1]), parameter)
 	case a.Words[2] != b.Words[2]:
-		return differ("slice width", a.Words[2], b.Words[2])
+		return differ("slice_width", a.Words[2], b.Words[2], parameter)
 	case a.Words != b.Words:
-		return differ("the kind's parameters", a.Words, b.Words)
+		return differ("the kind's parameters", a.Words, b.Words, parameter)
 	}
 	return nil
 }
@@ -111,9 +127,9 @@ func (f *Filter) Vouch() error {
 func (f *Filter) FoldUnits() uint64 {
 	h := f.image().Header()
 	switch h.Kind {
-	case Blocked, SplitBlock:
+	case blocked, splitBlock:
 		return h.Bits / blockBits(&h)
-	case Bloom:
+	case bloom:
 		units, _ := reach(&h)
 		return units
 	}
@@ -122,7 +138,7 @@ func (f *Filter) FoldUnits() uint64 {
 
 // blockBits returns how many bits a block has.
 func blockBits(h *image.Header) uint64 {
-	if h.Kind == SplitBlock {
+	if h.Kind == splitBlock {
 		return 256
 	}
 	return 512
@@ -155,7 +171,7 @@ func (f *Filter) Fold(factor uint64) error {
 	if err != nil {
 		return err
 	}
-	if h.Kind == Bloom {
+	if h.Kind == bloom {
 		foldBits(&h, payload, into, units, factor)
 	} else {
 		// Blocks are chosen by multiplication, so neighbours fold together: block b becomes b / factor.
@@ -173,7 +189,7 @@ func (f *Filter) Fold(factor uint64) error {
 // p mod (units / factor).
 func foldBits(h *image.Header, payload, into []byte, units, factor uint64) {
 	few := units / factor
-	_, remainders := Derivation(h.Words[1]).scheme()
+	_, remainders := derivation(h.Words[1]).scheme()
 	for at := 0; at < len(payload); at += 8 {
 		for word := binary.LittleEndian.Uint64(payload[at:]); word != 0; word &= word - 1 {
 			position := 8*uint64(at) + uint64(bits.TrailingZeros64(word))

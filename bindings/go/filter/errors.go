@@ -9,11 +9,11 @@ import (
 // Why something failed. An error of this package wraps one of these, and names the parameter, its value and what is
 // allowed; or the error comes from the operating system.
 var (
-	ErrUnknownValue      = errors.New("petal: a kind, hash function or parameter that this package does not know")
+	ErrUnknownValue      = image.ErrUnknownValue
 	ErrOutOfRange        = image.ErrOutOfRange
 	ErrFalsePositiveRate = errors.New("petal: a false-positive rate that is not inside (0, 1)")
-	ErrContradiction     = errors.New("petal: parameters that cannot hold together")
-	ErrTooFewAnswers     = errors.New("petal: less room for answers than there are keys")
+	ErrContradiction     = image.ErrContradiction
+	ErrBufferTooSmall    = errors.New("petal: less room for answers than there are keys")
 	ErrTooLarge          = image.ErrTooLarge
 	ErrOutOfMemory       = image.ErrOutOfMemory
 
@@ -25,11 +25,13 @@ var (
 	ErrExternalHash = image.ErrExternalHash
 	ErrKeyMissing   = image.ErrKeyMissing
 	ErrKeyMismatch  = image.ErrKeyMismatch
-	ErrKeyUnwanted  = image.ErrKeyUnwanted
 	ErrUnsupported  = image.ErrUnsupported
 	ErrIncompatible = image.ErrIncompatible
 	ErrClosed       = image.ErrClosed
 )
 
-// closed is the error of a closed filter, which says that it is one.
-var closed = image.Closed(image.AFilter)
+// The errors of a closed filter, which say that it is one, and that the other filter is one.
+var (
+	closed      = image.Closed(image.AFilter)
+	otherClosed = image.ClosedOther(image.AFilter)
+)

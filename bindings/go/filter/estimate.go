@@ -7,43 +7,57 @@ import (
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 	"github.com/petal-filter/petal/bindings/go/internal/sizing"
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // Estimate is an estimate with its uncertainty.
 type Estimate struct {
 	// Value is the estimate as the formula gives it: the estimate of an intersection may be negative.
-	Value         float64
-	StandardError float64
+	Value         float64 `json:"value"`
+	StandardError float64 `json:"standard_error"`
 	// Low and High are the ends of the 95 % interval.
-	Low  float64
-	High float64
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
 	// Saturated says that a filter is too full to tell, and that the numbers mean nothing.
-	Saturated bool
+	Saturated bool `json:"saturated"`
 }
+
+// String returns the estimate and its interval, or "unknown" if the filter is too full to tell.
+func (e Estimate) String() string { return texts.Estimate(e.Value, e.Low, e.High, e.Saturated) }
 
 // Overlap compares two filters: the sizes of both sets, of the union and of the intersection.
 type Overlap struct {
-	FirstCount        Estimate
-	SecondCount       Estimate
-	UnionCount        Estimate
-	IntersectionCount Estimate
+	FirstCount        Estimate `json:"first_count"`
+	SecondCount       Estimate `json:"second_count"`
+	UnionCount        Estimate `json:"union_count"`
+	IntersectionCount Estimate `json:"intersection_count"`
 	// Jaccard is the share of all keys that both filters hold.
-	Jaccard Estimate
+	Jaccard Estimate `json:"jaccard"`
 	// DifferenceCount is how many keys only one of the two holds. The error of this estimate grows with the difference,
 	// and not with the sets.
-	DifferenceCount Estimate
+	DifferenceCount Estimate `json:"difference_count"`
+}
+
+// String returns one line with all six estimates.
+func (o Overlap) String() string {
+	return texts.Overlap(o.FirstCount, o.SecondCount, o.UnionCount, o.IntersectionCount, o.Jaccard, o.DifferenceCount)
 }
 
 // Statistics are how full a filter is.
 type Statistics struct {
 	// Fill is the share of the bits that are set.
-	Fill float64
+	Fill float64 `json:"fill"`
 	// FalsePositiveRate is the present rate, measured from the payload.
-	FalsePositiveRate float64
+	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// FalsePositiveRateFloor is the lowest rate that 64-bit hashes allow with this many keys.
-	FalsePositiveRateFloor float64
+	FalsePositiveRateFloor float64 `json:"false_positive_rate_floor"`
 	// CountEstimate is the number of distinct keys, estimated from the fill; negative if the filter is too full to tell.
-	CountEstimate float64
+	CountEstimate float64 `json:"count_estimate"`
+}
+
+// String returns one line: the fill, the present rate, and the estimated number of keys.
+func (s Statistics) String() string {
+	return texts.Statistics(s.Fill, s.FalsePositiveRate, s.CountEstimate)
 }
 
 // sigmas is the distance of an interval's ends in standard errors: 95 % of a normal distribution.
@@ -58,14 +72,13 @@ func estimate(value, standardError float64) Estimate {
 	}
 }
 
-// ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys; 1 if the filter is closed.
-// Only reads the filter.
-func (f *Filter) ExpectedFalsePositiveRate(keys uint64) float64 {
+// ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys. Only reads the filter.
+func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
 	h := f.image().Header()
 	if h.Kind == 0 {
-		return 1
+		return 0, closed
 	}
-	return expected(&h, keys)
+	return expected(&h, keys), nil
 }
 
 // Estimate returns how many distinct keys the filter holds, judged by its bits (Swamidass and Baldi 2007). Reads the
@@ -126,12 +139,12 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 	var keys float64
 	var possible bool
 	switch h.Kind {
-	case Blocked:
+	case blocked:
 		// The shares of a key set their bits independently, like as many keys with one block each.
 		shares := shares(h)
 		keys, possible = sizing.BlockedCardinality(h.Bits/sizing.BlockedBits, hashes/shares, ones)
 		keys /= float64(shares)
-	case SplitBlock:
+	case splitBlock:
 		keys, possible = sizing.SplitBlockCardinality(h.Bits/sizing.SplitBlockBits, ones)
 	default:
 		keys, possible = bloomKeys(h, ones)
@@ -146,11 +159,11 @@ func cardinality(h *image.Header, ones uint64) Estimate {
 func standardError(h *image.Header, keys float64) float64 {
 	hashes, whole := uint64(h.Hashes), uint64(math.Round(keys))
 	switch h.Kind {
-	case Blocked:
+	case blocked:
 		shares := shares(h)
 		all := uint64(math.Round(keys * float64(shares)))
 		return sizing.BlockedCardinalityError(h.Bits/sizing.BlockedBits, hashes/shares, all) / float64(shares)
-	case SplitBlock:
+	case splitBlock:
 		return sizing.SplitBlockCardinalityError(h.Bits/sizing.SplitBlockBits, whole)
 	default:
 		// One formula for both shapes: the error of k independent slices of m/k bits is as small as that of one array of m
@@ -175,11 +188,11 @@ func (f *Filter) Statistics() (Statistics, error) {
 	switch h.Kind {
 	case 0:
 		return Statistics{}, closed
-	case Blocked:
+	case blocked:
 		all, rate = measureBlocked(payload, h.Hashes/uint32(shares(&h)))
 		// Given the bits, a lookup finds the shares of a key independently of each other.
 		rate = math.Pow(rate, float64(shares(&h)))
-	case SplitBlock:
+	case splitBlock:
 		// The payload may have padding after its blocks.
 		all, rate = measureSplitBlock(payload[:h.Bits/8])
 	default:
@@ -273,7 +286,7 @@ func measureBloom(h *image.Header, payload []byte) (all uint64, rate float64) {
 			rate *= float64(set) / float64(reach)
 		}
 	}
-	scheme, dependent := Derivation(h.Words[1]).scheme()
+	scheme, dependent := derivation(h.Words[1]).scheme()
 	if !dependent {
 		return all, rate
 	}

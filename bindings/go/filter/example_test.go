@@ -65,13 +65,13 @@ func ExampleFilter_ContainsBatch() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if _, err := seen.InsertBatch(filter.Uint64Keys([]uint64{10, 20, 30}), nil); err != nil {
+	if err := seen.InsertBatch(filter.Uint64Keys([]uint64{10, 20, 30}), nil); err != nil {
 		log.Fatal(err)
 	}
 	ids := []uint64{10, 11, 20}
-	found := make([]bool, len(ids))
-	count, err := seen.ContainsBatch(filter.Uint64Keys(ids), found)
-	fmt.Println(count, found, err)
+	answers := filter.Answers{Bools: make([]bool, len(ids))}
+	err = seen.ContainsBatch(filter.Uint64Keys(ids), &answers)
+	fmt.Println(answers.TrueCount, answers.Bools, err)
 	// Output: 2 [true false true] <nil>
 }
 
@@ -100,8 +100,9 @@ func ExampleFilter_Merge() {
 			log.Fatal(err)
 		}
 	}
-	fmt.Println(parts[0].ContainsUint64(3999), parts[0].Describe().Offered)
-	// Output: true 4000
+	all, err := parts[0].Describe()
+	fmt.Println(parts[0].ContainsUint64(3999), all.Offered, err)
+	// Output: true 4000 <nil>
 }
 
 // The C library, the command petal, and package view open a saved filter in place.
@@ -113,7 +114,7 @@ func ExampleFilter_Save() {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "seen.petal")
 
-	seen, err := filter.New(filter.Spec{Kind: filter.SplitBlock, Capacity: 1000})
+	seen, err := filter.New(filter.Spec{Kind: "split_block", Capacity: 1000})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -170,11 +171,14 @@ func ExampleFilter_Estimate() {
 }
 
 func ExampleFilter_Fold() {
-	seen, err := filter.New(filter.Spec{Capacity: 100_000, Foldable: true})
+	seen, err := filter.New(filter.Spec{Capacity: 100_000, Parameters: map[string]string{"foldable": "1"}})
 	if err != nil {
 		log.Fatal(err)
 	}
-	before := seen.SerializedSize()
+	before, err := seen.SerializedSize()
+	if err != nil {
+		log.Fatal(err)
+	}
 	if _, err := seen.InsertString("apple"); err != nil {
 		log.Fatal(err)
 	}
@@ -182,6 +186,7 @@ func ExampleFilter_Fold() {
 	if err := seen.Fold(4); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(seen.SerializedSize() < before/3, seen.ContainsString("apple"))
-	// Output: true true
+	after, err := seen.SerializedSize()
+	fmt.Println(after < before/3, seen.ContainsString("apple"), err)
+	// Output: true true <nil>
 }

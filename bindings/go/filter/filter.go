@@ -1,10 +1,10 @@
 // Package filter makes and changes Petal filters without cgo: the same bytes that the C library makes of the same spec
 // and keys, in Go, with a little assembly where the processor has AVX2.
 //
-// The package has the kinds blocked, split_block and bloom, with every parameter and hash function. [New] makes a
-// filter from a capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert
-// keys, merge, intersect, fold and measure filters, and write images that all programs with Petal read. Package view
-// looks keys up in filters of most kinds, in place.
+// The package has the kinds bloom, split_block and blocked, with all their parameters. [New] makes a filter from a
+// capacity and a false-positive rate; [Open], [Load] and [Read] read one from an image. You can insert keys, merge,
+// intersect, fold and measure filters, and write images that all programs with Petal read. Package view looks keys up
+// in place, in filters of these kinds and of others.
 //
 //	seen, err := filter.New(filter.Spec{Capacity: 1_000_000, FalsePositiveRate: 0.01})
 //	if err != nil {
@@ -37,6 +37,7 @@ import (
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 	"github.com/petal-filter/petal/bindings/go/internal/secret"
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
@@ -45,8 +46,8 @@ import (
 // that has such a field a String method.)
 type SecretKey = secret.Key
 
-// Options say how to read a filter. A nil *Options is the zero value.
-type Options struct {
+// OpenOptions say how to read a filter. A nil *OpenOptions is the zero value.
+type OpenOptions struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
 	// opens, takes hashes and merges, but takes no keys, and says true of every key.
 	Key SecretKey
@@ -60,7 +61,7 @@ func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed(imag
 
 // New makes an empty filter. Returns [ErrFalsePositiveRate], [ErrOutOfRange], [ErrContradiction] and [ErrUnknownValue]
 // for an invalid spec, and [ErrTooLarge] or [ErrOutOfMemory] if there is no memory of that size. Sizing takes
-// microseconds, and up to some milliseconds with the derivations [Double], [EnhancedDouble] and [Triple].
+// microseconds, and up to some milliseconds with the derivations double, enhanced_double and triple.
 func New(spec Spec) (*Filter, error) {
 	header, err := spec.header()
 	if err != nil {
@@ -73,7 +74,7 @@ func New(spec Spec) (*Filter, error) {
 // Open reads a file that is an image into memory, and compares the checksums. A dirty image has no checksums, and its
 // filter is dirty. Changes do not go to the file; [Filter.Save] writes the file anew. Returns [ErrUnsupported] for the
 // kinds that only package view reads.
-func Open(path string, options *Options) (*Filter, error) {
+func Open(path string, options *OpenOptions) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -96,14 +97,14 @@ func Open(path string, options *Options) (*Filter, error) {
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
 // filter is dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view
 // reads.
-func Load(slice []byte, options *Options) (*Filter, error) {
+func Load(slice []byte, options *OpenOptions) (*Filter, error) {
 	return changeable(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and compares the checksums. A dirty image has no checksums, and its filter
 // is dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds
 // that only package view reads.
-func Read(r io.Reader, options *Options) (*Filter, error) {
+func Read(r io.Reader, options *OpenOptions) (*Filter, error) {
 	return changeable(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
@@ -112,12 +113,10 @@ func changeable(f *image.Filter, err error) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch kind := f.Header().Kind; kind {
-	case Bloom, SplitBlock, Blocked:
-		return (*Filter)(f), nil
-	default:
+	if kind := f.Header().Kind; !image.IsMade(kind) {
 		return nil, fmt.Errorf("%w: filters of the kind %v are for package view", ErrUnsupported, kind)
 	}
+	return (*Filter)(f), nil
 }
 
 // Close frees the memory; afterwards lookups say true, and all else fails with [ErrClosed]. Closing twice is allowed,
@@ -160,77 +159,92 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashU
 // String returns one line about the filter, or "closed". Only reads the filter.
 func (f *Filter) String() string { return f.image().String() }
 
+// State is the state of a filter.
+type State = image.State
+
+// The states.
+const (
+	// StateDirty says that nobody vouches for the payload: the filter comes from an image that was being changed.
+	StateDirty = image.StateDirty
+	// StateWritable says that this handle can change the filter. Every filter of this package has it.
+	StateWritable = image.StateWritable
+	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
+	StateCanHash = image.StateCanHash
+	// StateUnvouched says that the filter is dirty and that only [Filter.Vouch] makes it clean again.
+	StateUnvouched = image.StateUnvouched
+)
+
 // Description describes a filter by its header.
 type Description struct {
-	Kind Kind
-	Hash Hash
-	// Seed is the seed, the identifier of the secret key, or the tag of external hashes.
-	Seed uint64
+	Kind Kind `json:"kind"`
+	Hash Hash `json:"hash"`
+	// Seed is the seed, the identifier of the secret key, the tag of external hashes, or the bits of a digest.
+	Seed          uint64 `json:"seed"`
+	FormatVersion uint32 `json:"format_version"`
+	LayoutVersion uint32 `json:"layout_version"`
+	State         State  `json:"state"`
 	// Hashes is how many bits a key sets.
-	Hashes uint32
-	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
-	Capacity uint64
-	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
-	FalsePositiveRate float64
+	Hashes uint32 `json:"hashes"`
+	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
+	Capacity uint64 `json:"capacity"`
 	// Offered is how many keys were offered so far, duplicates included.
-	Offered uint64
-	// Bits is how many bits keys are spread over.
-	Bits uint64
+	Offered uint64 `json:"offered"`
+	// Bits is how many bits the filter spreads its keys over.
+	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
-	Bytes uint64
-	// Partitioned, Derivation and SliceWidth are parameters of the kind [Bloom].
-	Partitioned bool
-	Derivation  Derivation
-	SliceWidth  uint32
-	// Dirty says that nobody vouches for the payload: the filter comes from an image that was being changed.
-	Dirty bool
+	Bytes uint64 `json:"bytes"`
+	// BitsPerKey is Bits for each key of the capacity; 0 if the capacity is unknown.
+	BitsPerKey float64 `json:"bits_per_key"`
+	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
+	FalsePositiveRate float64 `json:"false_positive_rate"`
 }
 
-// Describe describes the filter in constant time. The description of a closed filter is empty. Only reads the filter.
-func (f *Filter) Describe() Description {
-	h := f.image().Header()
-	d := Description{
-		Kind:              h.Kind,
-		Hash:              h.Hash,
-		Seed:              h.Identifier,
-		Hashes:            h.Hashes,
-		Capacity:          h.Capacity,
+// String returns one line: kind, keys, size, rate, and the state if it is unusual.
+func (d Description) String() string {
+	return texts.Description{
+		Kind: d.Kind, Offered: d.Offered, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsDirty: d.State.Has(StateDirty), IsWritable: d.State.Has(StateWritable),
+	}.String()
+}
+
+// Describe describes the filter by its header, in constant time. Only reads the filter.
+func (f *Filter) Describe() (Description, error) {
+	of := f.image()
+	h := of.Header()
+	if h.Kind == 0 {
+		return Description{}, closed
+	}
+	return Description{
+		Kind: h.Kind, Hash: h.Hash, Seed: h.Identifier, FormatVersion: image.FormatVersion,
+		LayoutVersion: uint32(h.LayoutVersion), State: of.State(), Hashes: h.Hashes, Capacity: h.Capacity,
+		Offered: h.Offered, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
 		FalsePositiveRate: h.FalsePositiveRate,
-		Offered:           h.Offered,
-		Bits:              h.Bits,
-		Dirty:             h.Dirty,
-	}
-	if h.Kind != 0 {
-		d.Bytes, _ = image.ImageBytes(h.Bits)
-	}
-	if h.Kind == Bloom {
-		d.Partitioned, d.Derivation, d.SliceWidth = h.Words[0] == 1, Derivation(h.Words[1]), uint32(h.Words[2])
-	}
-	return d
+	}, nil
 }
 
-// Spec returns the spec of an empty filter like this one, with exact bits and hashes. The spec lacks the secret key of
-// a keyed filter. Only reads the filter.
-func (f *Filter) Spec() Spec {
-	d := f.Describe()
-	s := Spec{
-		Kind:        d.Kind,
-		Capacity:    d.Capacity,
-		Bits:        d.Bits,
-		Hashes:      d.Hashes,
-		Hash:        d.Hash,
-		Seed:        d.Seed,
-		Partitioned: d.Partitioned,
-		Derivation:  d.Derivation,
-		SliceWidth:  d.SliceWidth,
+// Spec returns the spec of an empty filter that merges with this one: its exact bits and hashes, without the secret key
+// of a keyed filter. Only reads the filter.
+func (f *Filter) Spec() (Spec, error) {
+	h := f.image().Header()
+	if h.Kind == 0 {
+		return Spec{}, closed
 	}
-	if d.Hash == SipHash13 {
+	s := Spec{
+		Kind: h.Kind.String(), Hash: h.Hash, Capacity: h.Capacity, Bits: h.Bits, Hashes: h.Hashes, Seed: h.Identifier,
+	}
+	if h.Hash == SipHash13 {
 		s.Seed = 0
 	}
-	if h := f.image().Header(); d.Kind == Blocked && shares(&h) > 1 {
-		s.Blocks = uint32(shares(&h))
+	switch h.Kind {
+	case blocked:
+		s.Parameters = map[string]string{"blocks": fmt.Sprint(shares(&h))}
+	case bloom:
+		s.Parameters = map[string]string{
+			"partitioned": fmt.Sprint(h.Words[0]), "derivation": derivation(h.Words[1]).String(),
+			"slice_width": fmt.Sprint(h.Words[2]),
+		}
 	}
-	return s
+	return s, nil
 }
 
 // Copy copies the filter. Only reads the filter.

@@ -11,22 +11,22 @@ import (
 var (
 	keys      = filter.StringKeys([]string{"a", "b"})
 	insert    = func(f *filter.Filter) { must(f.InsertString("a")) }
-	batch     = func(f *filter.Filter) { must(f.InsertBatch(keys, nil)) }
+	batch     = func(f *filter.Filter) { _ = f.InsertBatch(keys, nil) }
 	lookup    = func(f *filter.Filter) { f.ContainsString("b") }
-	lookups   = func(f *filter.Filter) { must(f.ContainsBatch(keys, nil)) }
+	lookups   = func(f *filter.Filter) { _ = f.ContainsBatch(keys, &filter.Answers{}) }
 	measure   = func(f *filter.Filter) { must(f.Statistics()); must(f.Estimate()) }
 	write     = func(f *filter.Filter) { must(f.WriteTo(io.Discard)) }
 	copied    = func(f *filter.Filter) { must(f.Copy()) }
 	forget    = func(f *filter.Filter) { _ = f.Clear() }
 	fold      = func(f *filter.Filter) { _ = f.Fold(2) }
-	mergeInto = func(f *filter.Filter) { _ = f.Merge(must(filter.New(f.Spec()))) }
-	mergeFrom = func(f *filter.Filter) { _ = must(filter.New(f.Spec())).Merge(f) }
+	mergeInto = func(f *filter.Filter) { _ = f.Merge(must(filter.New(must(f.Spec())))) }
+	mergeFrom = func(f *filter.Filter) { _ = must(filter.New(must(f.Spec()))).Merge(f) }
 )
 
 // with makes a pair that uses one filter.
 func with(allowed bool, one, other func(*filter.Filter)) pairs.Pair {
 	return pairs.Of(allowed, func() (func(), func()) {
-		f := must(filter.New(filter.Spec{Capacity: 1000, Foldable: true}))
+		f := must(filter.New(filter.Spec{Capacity: 1000, Parameters: settings{"foldable": "1"}}))
 		must(f.InsertString("c"))
 		return func() { one(f) }, func() { other(f) }
 	})

@@ -79,8 +79,11 @@ func (c *countingReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SerializedSize returns the size of the image in bytes; 0 if the filter is closed. Only reads the filter.
-func (f *Filter) SerializedSize() uint64 { return f.Describe().Bytes }
+// SerializedSize returns the size of the image in bytes. Only reads the filter.
+func (f *Filter) SerializedSize() (uint64, error) {
+	d, err := f.Describe()
+	return d.Bytes, err
+}
 
 // Save writes the image to a file in one step: readers see the old image or the new one, and processes that map the old
 // file keep it. Save writes a temporary file next to the old file, syncs it to the disk, and then replaces the old

@@ -2,24 +2,26 @@ package filter
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 	"github.com/petal-filter/petal/bindings/go/internal/sizing"
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
-// Kind is a kind of filter.
+// Kind is the number of a kind of filter. Its String method returns the kind's name, as [Spec] takes it.
 type Kind = image.Kind
 
 // The kinds that this package makes.
 const (
-	// Bloom is the classic Bloom filter: any size, the lowest false-positive rate.
-	Bloom = image.Bloom
-	// SplitBlock is the split-block Bloom filter of Apache Parquet: one memory access a key.
-	SplitBlock = image.SplitBlock
-	// Blocked, the default, is the blocked Bloom filter: one cache line a key, nearly as accurate as the classic one.
-	Blocked = image.Blocked
+	bloom      = image.Bloom
+	splitBlock = image.SplitBlock
+	blocked    = image.Blocked
 )
 
 // Hash is a hash function.
@@ -35,41 +37,38 @@ const (
 	SipHash13 = image.SipHash13
 	// External means that your program hashes: the filter takes only 64-bit hashes, which must be uniform in all bits.
 	External = image.External
+	// DigestHash means that keys are digests of MD5, SHA or BLAKE3. This package reads and changes such filters, which are
+	// of the kind bloom, but does not make them.
+	DigestHash = image.DigestHash
 )
 
-// Derivation is how the bits of a key come from its hash, in filters of the kind [Bloom].
-type Derivation uint64
+// derivation is how the bits of a key come from its hash, in filters of the kind bloom.
+type derivation uint64
 
 // The derivations.
 const (
-	// Remix multiplies the hash by the golden ratio from probe to probe. Remix is as good as independent hashing at every
-	// size.
-	Remix Derivation = iota
-	// Independent mixes a separate word from the hash for each probe.
-	Independent
-	// Slices cuts the words of Independent into pieces.
-	Slices
-	// Double is a + i b (Kirsch and Mitzenmacher 2006). Small filters and low rates need more bits.
-	Double
-	// EnhancedDouble is a + i b + (i^3 - i) / 6 (Dillinger and Manolios 2004).
-	EnhancedDouble
-	// Triple is a + i b + i (i - 1) / 2 c (Dillinger and Manolios 2004).
-	Triple
+	// remix multiplies the hash by the golden ratio from probe to probe.
+	remix derivation = iota
+	// independent mixes a separate word from the hash for each probe.
+	independent
+	// sliced cuts the words of independent into pieces.
+	sliced
+	// double is a + i b (Kirsch and Mitzenmacher 2006).
+	double
+	// enhancedDouble is a + i b + (i^3 - i) / 6 (Dillinger and Manolios 2004).
+	enhancedDouble
+	// triple is a + i b + i (i - 1) / 2 c (Dillinger and Manolios 2004).
+	triple
 )
 
-var derivations = [...]string{"remix", "independent", "slices", "double", "enhanced_double", "triple"}
+var derivations = []string{"remix", "independent", "slices", "double", "enhanced_double", "triple"}
 
 // String returns the derivation's name.
-func (d Derivation) String() string {
-	if uint64(d) < uint64(len(derivations)) {
-		return derivations[d]
-	}
-	return fmt.Sprintf("derivation %d", uint64(d))
-}
+func (d derivation) String() string { return texts.Name(derivations, "derivation", uint32(d)) }
 
 // scheme returns how the probes of a derivation depend on each other; dependent is false if they do not.
-func (d Derivation) scheme() (scheme sizing.Scheme, dependent bool) {
-	return sizing.Scheme(d) - sizing.Scheme(Double), d >= Double
+func (d derivation) scheme() (scheme sizing.Scheme, dependent bool) {
+	return sizing.Scheme(d) - sizing.Scheme(double), d >= double
 }
 
 const (
@@ -79,148 +78,237 @@ const (
 )
 
 // Spec says what filter to make: a capacity and a false-positive rate, or exact bits and hashes. The zero value is a
-// whole spec: of the kind [Blocked], for a million keys, at a rate of 1 %.
+// whole spec: of the kind blocked, for a million keys, at a rate of 1 %.
 type Spec struct {
-	// Kind is the kind; 0 is [Blocked].
-	Kind Kind
-	// Capacity is the number of distinct keys that the filter has room for; 0 means a million, or unknown if Bits is set.
-	Capacity uint64
-	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
-	FalsePositiveRate float64
-	// Bits is the exact number of bits, instead of a rate: a multiple of 512 for Blocked, and of 256 for SplitBlock.
-	Bits uint64
-	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity. Bloom takes
-	// 1 to 64, Blocked 1 to 16, or an even number from 2 to 32 with two blocks, SplitBlock 8.
-	Hashes uint32
+	// Kind is the name of the kind. Empty is blocked, which takes one cache line a key and is nearly as accurate as bloom.
+	// bloom is the classic Bloom filter: any size, the lowest false-positive rate. split_block is the split-block Bloom
+	// filter of Apache Parquet: one memory access a key.
+	Kind string `json:"kind,omitzero"`
 	// Hash is the hash function; 0 is [XXH3].
-	Hash Hash
+	Hash Hash `json:"hash,omitzero"`
+	// Capacity is the number of distinct keys that the filter has room for; 0 means a million, or unknown if Bits is set.
+	Capacity uint64 `json:"capacity,omitzero"`
+	// FalsePositiveRate is the greatest rate at capacity, inside (0, 1); 0 means 0.01 unless Bits is set.
+	FalsePositiveRate float64 `json:"false_positive_rate,omitzero"`
+	// Bits is the exact number of bits, in place of a rate: a multiple of 512 for blocked, and of 256 for split_block.
+	Bits uint64 `json:"bits,omitzero"`
+	// Hashes is the exact number of bits that a key sets, with Bits; 0 is the best for Bits and Capacity. bloom takes
+	// 1 to 64, blocked 1 to 16, or an even number from 2 to 32 with two blocks, split_block 8.
+	Hashes uint32 `json:"hashes,omitzero"`
 	// Seed is the seed of [XXH3] and [XXH64], and your tag for [External]. A seed is not a secret.
-	Seed uint64
+	Seed uint64 `json:"seed,omitzero"`
 	// Key is the secret key of [SipHash13], not all zeros. Files never contain the key.
-	Key SecretKey
-	// Foldable rounds the size up, by less than 0.8 %, so that the filter can be folded by many powers of two.
-	Foldable bool
+	Key SecretKey `json:"-"`
+	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
+	//
+	//   - foldable, of all three kinds: 1 rounds the size up, by less than 0.8 %, so that the filter can be folded by many
+	//     powers of two.
+	//   - blocks, of blocked: in how many blocks a key has its bits, 1 or 2. Two blocks take fewer bits at low rates, and
+	//     a lookup reads two cache lines.
+	//   - partitioned, of bloom: 1 gives each probe of a key a slice of the bits.
+	//   - derivation, of bloom: how a key's probes come from its hash. remix, the default, is as good as independent
+	//     hashing at every size, as independent and slices are. double (Kirsch and Mitzenmacher 2006), enhanced_double and
+	//     triple (Dillinger and Manolios 2004) need more bits in small filters and at low rates.
+	//   - slice_width, of bloom: how many bits of the hash a probe takes with the derivation slices, at most 64. 0 means
+	//     16 bits more than the size needs.
+	Parameters map[string]string `json:"parameters,omitzero"`
+}
 
-	// Blocks is the number of blocks in which a key has its bits, 1 or 2; 0 is 1. Two blocks take fewer bits at low rates,
-	// and a lookup reads two cache lines. Only Blocked takes Blocks.
-	Blocks uint32
+// String returns the fields that the spec sets, by their names in JSON and in C. A secret key appears only as a note.
+func (s Spec) String() string {
+	var set texts.Fields
+	set.Add("kind", s.Kind, s.Kind != "")
+	set.Add("hash", s.Hash, s.Hash != 0)
+	set.Add("capacity", s.Capacity, s.Capacity != 0)
+	set.Add("false_positive_rate", s.FalsePositiveRate, s.FalsePositiveRate != 0)
+	set.Add("bits", s.Bits, s.Bits != 0)
+	set.Add("hashes", s.Hashes, s.Hashes != 0)
+	set.Add("seed", s.Seed, s.Seed != 0)
+	set.Add("key", "secret", s.Key != SecretKey{})
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		set.Add(name, s.Parameters[name], true)
+	}
+	return set.String()
+}
 
-	// Partitioned gives each probe of a key a slice of the bits. Only Bloom takes Partitioned.
-	Partitioned bool
-	// Derivation says how a key's probes come from its hash. Only Bloom takes derivations other than [Remix].
-	Derivation Derivation
-	// SliceWidth is how many bits of the hash a probe takes with [Slices], at most 64. 0 means 16 bits more than the size
-	// needs.
-	SliceWidth uint32
+// UnmarshalJSON takes an object in the JSON form of a spec. UnmarshalJSON refuses unknown names, because a misspelt
+// rate would make another filter. A secret key has no JSON form; set it afterwards.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	type plain Spec
+	var read plain
+	if err := texts.Strict(text, &read); err != nil {
+		return fmt.Errorf("petal: a spec: %w", err)
+	}
+	*s = Spec(read)
+	return nil
+}
+
+// request is a spec whose defaults are filled in, and whose kind and parameters are numbers.
+type request struct {
+	Spec
+	kind                  Kind
+	foldable, partitioned bool
+	derivation            derivation
+	sliceWidth, blocks    uint32
+}
+
+// parameter is a parameter that some kinds take: one of the choices, or a whole number from least to most.
+type parameter struct {
+	kinds       []Kind
+	choices     []string
+	least, most uint64
+	set         func(r *request, value uint64)
+}
+
+var parameters = map[string]parameter{
+	"foldable": {
+		kinds: []Kind{bloom, splitBlock, blocked}, most: 1, set: func(r *request, value uint64) { r.foldable = value == 1 },
+	},
+	"blocks": {
+		kinds: []Kind{blocked}, least: 1, most: 2, set: func(r *request, value uint64) { r.blocks = uint32(value) },
+	},
+	"partitioned": {
+		kinds: []Kind{bloom}, most: 1, set: func(r *request, value uint64) { r.partitioned = value == 1 },
+	},
+	"derivation": {
+		kinds: []Kind{bloom}, choices: derivations, most: uint64(triple),
+		set: func(r *request, value uint64) { r.derivation = derivation(value) },
+	},
+	"slice_width": {
+		kinds: []Kind{bloom}, most: 64, set: func(r *request, value uint64) { r.sliceWidth = uint32(value) },
+	},
+}
+
+// read returns the number that a text stands for.
+func (p *parameter) read(name, text string) (uint64, error) {
+	if place := slices.Index(p.choices, text); place >= 0 {
+		return uint64(place), nil
+	}
+	// Digits of a fraction are a whole number too if the fraction is 0. The library reads no hexadecimal digits.
+	value, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err == nil && !strings.ContainsAny(text, "xX_") && value == math.Trunc(value) &&
+		value >= float64(p.least) && value <= float64(p.most):
+		return uint64(value), nil
+	case len(p.choices) > 0:
+		return 0, fmt.Errorf("%w: %s = %s is not one of %s", ErrUnknownValue, name, text, strings.Join(p.choices, ", "))
+	}
+	return 0, fmt.Errorf("%w: %s = %s is not a whole number from %d to %d", ErrOutOfRange, name, text, p.least, p.most)
+}
+
+// request reads the kind and the parameters of a spec.
+func (s Spec) request() (request, error) {
+	r := request{Spec: s, kind: blocked, blocks: 1}
+	if s.Kind != "" {
+		if err := r.kind.UnmarshalText([]byte(s.Kind)); err != nil {
+			return r, err
+		}
+	}
+	if !image.IsMade(r.kind) {
+		return r, fmt.Errorf("%w: this package makes bloom, split_block and blocked, not %v", ErrUnsupported, r.kind)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
+		p, known := parameters[name]
+		switch {
+		case !known:
+			return r, fmt.Errorf("%w: %s is not a parameter of any kind of this package", ErrUnknownValue, name)
+		case !slices.Contains(p.kinds, r.kind):
+			return r, fmt.Errorf("%w: %v takes no parameter %s, which is one of %v", ErrUnknownValue, r.kind, name, p.kinds)
+		}
+		value, err := p.read(name, s.Parameters[name])
+		if err != nil {
+			return r, err
+		}
+		p.set(&r, value)
+	}
+	return r, r.complete()
 }
 
 // number formats a rate for messages.
 func number(x float64) string { return fmt.Sprintf("%.6g", x) }
 
-// complete checks the rules that all kinds have in common, and returns the spec with the defaults filled in.
-func (s Spec) complete() (Spec, error) {
-	if s.Kind == 0 {
-		s.Kind = Blocked
+// complete checks the rules that all kinds have in common, and fills the defaults in.
+func (r *request) complete() error {
+	if r.Hash == 0 {
+		r.Hash = XXH3
 	}
-	if s.Hash == 0 {
-		s.Hash = XXH3
-	}
-	if s.Blocks > 1 && s.Kind != Blocked {
-		return s, fmt.Errorf("%w: blocks is of blocked, not of %v", ErrUnknownValue, s.Kind)
-	}
-	if s.Blocks > 2 {
-		return s, fmt.Errorf("%w: blocks = %d is not one of 1, 2", ErrOutOfRange, s.Blocks)
-	}
-	switch s.Kind {
-	case Bloom:
-	case Blocked, SplitBlock:
-		if s.Partitioned || s.Derivation != Remix || s.SliceWidth != 0 {
-			return s, fmt.Errorf("%w: partitioned, derivation and slice_width are of bloom, not of %v", ErrUnknownValue,
-				s.Kind)
-		}
-	case image.Counting, image.Scalable, image.Fuse, image.Bloomier, image.Retrieval,
-		image.Approximator, image.MutableBloomier:
-		return s, fmt.Errorf("%w: this package makes blocked, split_block and bloom, not %v", ErrUnsupported, s.Kind)
-	default:
-		return s, fmt.Errorf("%w: kind = %d is not a kind", ErrUnknownValue, uint32(s.Kind))
-	}
-	rate := s.FalsePositiveRate
+	rate := r.FalsePositiveRate
 	if rate != 0 && !(rate > 0 && rate < 1) {
-		return s, fmt.Errorf("%w: false_positive_rate = %s is not inside (0, 1)", ErrFalsePositiveRate, number(rate))
+		return fmt.Errorf("%w: false_positive_rate = %s is not inside (0, 1)", ErrFalsePositiveRate, number(rate))
 	}
-	if s.Bits == 0 {
-		if s.Hashes != 0 {
-			return s, fmt.Errorf("%w: hashes = %d without bits: give both, or a rate", ErrContradiction, s.Hashes)
+	if r.Bits == 0 {
+		if r.Hashes != 0 {
+			return fmt.Errorf("%w: hashes = %d without bits: give both, or a rate", ErrContradiction, r.Hashes)
 		}
-		if s.Capacity == 0 {
-			s.Capacity = defaultCapacity
+		if r.Capacity == 0 {
+			r.Capacity = defaultCapacity
 		}
 		if rate == 0 {
-			s.FalsePositiveRate = defaultRate
+			r.FalsePositiveRate = defaultRate
 		}
-		if floor := sizing.HashFloor(s.Capacity); s.FalsePositiveRate < floor {
-			return s, fmt.Errorf("%w: false_positive_rate = %s is below %s, the least that 64-bit hashes of %d keys have",
-				ErrOutOfRange, number(s.FalsePositiveRate), number(floor), s.Capacity)
+		if floor := sizing.HashFloor(r.Capacity); r.FalsePositiveRate < floor {
+			return fmt.Errorf("%w: false_positive_rate = %s is below %s, the least that 64-bit hashes of %d keys have",
+				ErrOutOfRange, number(r.FalsePositiveRate), number(floor), r.Capacity)
 		}
-		return s, nil
+		return nil
 	}
 	if rate != 0 {
-		return s, fmt.Errorf("%w: bits = %d and false_positive_rate = %s: give one of them", ErrContradiction, s.Bits,
+		return fmt.Errorf("%w: bits = %d and false_positive_rate = %s: give one of them", ErrContradiction, r.Bits,
 			number(rate))
 	}
-	return s, s.checkExact()
+	return r.checkExact()
 }
 
 // checkExact refuses an exact geometry that the kind cannot have.
-func (s *Spec) checkExact() error {
+func (r *request) checkExact() error {
 	unit, least, most := uint64(1), uint32(1), uint32(maxHashes)
-	switch s.Kind {
-	case Blocked:
+	switch r.kind {
+	case blocked:
 		unit, most = sizing.BlockedBits, sizing.MaxLanes
-		if s.Blocks == 2 {
+		if r.blocks == 2 {
 			most = sizing.MaxTwoBlocksHashes
 		}
-	case SplitBlock:
+	case splitBlock:
 		unit, least, most = sizing.SplitBlockBits, 8, 8
 	}
 	switch {
-	case s.Bits%unit != 0:
-		return fmt.Errorf("%w: bits = %d is not a multiple of %d", ErrOutOfRange, s.Bits, unit)
-	case s.Hashes != 0 && least == most && s.Hashes != most:
-		return fmt.Errorf("%w: hashes = %d is not the %d of %v", ErrOutOfRange, s.Hashes, most, s.Kind)
-	case s.Hashes != 0 && (s.Hashes < least || s.Hashes > most):
-		return fmt.Errorf("%w: hashes = %d with bits = %d is not from %d to %d", ErrOutOfRange, s.Hashes, s.Bits,
+	case r.Bits%unit != 0:
+		return fmt.Errorf("%w: bits = %d is not a multiple of %d", ErrOutOfRange, r.Bits, unit)
+	case r.Hashes != 0 && least == most && r.Hashes != most:
+		return fmt.Errorf("%w: hashes = %d is not the %d of %v", ErrOutOfRange, r.Hashes, most, r.kind)
+	case r.Hashes != 0 && (r.Hashes < least || r.Hashes > most):
+		return fmt.Errorf("%w: hashes = %d with bits = %d is not from %d to %d", ErrOutOfRange, r.Hashes, r.Bits,
 			least, most)
-	case s.Blocks == 2 && s.Hashes%2 != 0:
-		return fmt.Errorf("%w: hashes = %d with blocks = 2 is not an even number", ErrOutOfRange, s.Hashes)
-	case s.Hashes == 0 && s.Capacity == 0 && least < most:
-		return fmt.Errorf("%w: bits = %d needs hashes, or a capacity to choose them for", ErrContradiction, s.Bits)
-	case s.Bits >= 1<<63:
-		return fmt.Errorf("%w: bits = %d are more than the address space holds", ErrTooLarge, s.Bits)
-	case s.Foldable:
-		return fmt.Errorf("%w: foldable rounds a size, but bits = %d is exact", ErrContradiction, s.Bits)
+	case r.blocks == 2 && r.Hashes%2 != 0:
+		return fmt.Errorf("%w: hashes = %d with blocks = 2 is not an even number", ErrOutOfRange, r.Hashes)
+	case r.Hashes == 0 && r.Capacity == 0 && least < most:
+		return fmt.Errorf("%w: bits = %d needs hashes, or a capacity to choose them for", ErrContradiction, r.Bits)
+	case r.Bits >= 1<<63:
+		return fmt.Errorf("%w: bits = %d are more than the address space holds", ErrTooLarge, r.Bits)
+	case r.foldable:
+		return fmt.Errorf("%w: foldable rounds a size, but bits = %d is exact", ErrContradiction, r.Bits)
 	}
 	return nil
 }
 
 // header returns the header of an empty filter's image, without the length of its payload.
 func (s Spec) header() (image.Header, error) {
-	s, err := s.complete()
+	r, err := s.request()
 	if err != nil {
 		return image.Header{}, err
 	}
-	h := image.Header{Kind: s.Kind, Hash: s.Hash, Capacity: s.Capacity, FalsePositiveRate: s.FalsePositiveRate}
+	h := image.Header{Kind: r.kind, Hash: r.Hash, Capacity: r.Capacity, FalsePositiveRate: r.FalsePositiveRate}
 	var hashes uint64
-	switch s.Kind {
-	case Blocked:
-		h.Bits, hashes, err = s.blocked()
-		if s.Blocks == 2 {
+	switch r.kind {
+	case blocked:
+		h.Bits, hashes, err = r.blocked()
+		if r.blocks == 2 {
 			h.Words[0] = 2
 		}
-	case SplitBlock:
-		h.Bits, hashes, err = s.splitBlock()
-	case Bloom:
-		h.Bits, hashes, err = s.bloom(&h.Words)
+	case splitBlock:
+		h.Bits, hashes, err = r.splitBlock()
+	case bloom:
+		h.Bits, hashes, err = r.bloom(&h.Words)
 	}
 	if err != nil {
 		return h, err
@@ -229,92 +317,94 @@ func (s Spec) header() (image.Header, error) {
 	if _, possible := image.ImageBytes(h.Bits); !possible {
 		return h, fmt.Errorf("%w: bits = %d are more than the address space holds", ErrTooLarge, h.Bits)
 	}
-	h.Identifier, err = s.identifier()
+	h.Identifier, err = r.identifier()
 	return h, err
 }
 
 // identifier checks the hash function with its seed or key, and returns the identifier for the image.
-func (s *Spec) identifier() (uint64, error) {
-	given := s.Key != SecretKey{}
+func (r *request) identifier() (uint64, error) {
+	given := r.Key != SecretKey{}
 	switch {
-	case s.Hash < XXH3 || s.Hash > External:
-		return 0, fmt.Errorf("%w: hash = %d is not a hash function", ErrUnknownValue, uint32(s.Hash))
-	case s.Hash != SipHash13 && given:
-		return 0, fmt.Errorf("%w: hash = %v", ErrKeyUnwanted, s.Hash)
-	case s.Hash != SipHash13:
-		return s.Seed, nil
+	case r.Hash == DigestHash:
+		return 0, fmt.Errorf("%w: this package makes no filters of digests; package petal does", ErrUnsupported)
+	case r.Hash < XXH3 || r.Hash > External:
+		return 0, fmt.Errorf("%w: hash = %d is not a hash function", ErrUnknownValue, uint32(r.Hash))
+	case r.Hash != SipHash13 && given:
+		return 0, fmt.Errorf("%w: a secret key was given, but hash = %v takes none", ErrContradiction, r.Hash)
+	case r.Hash != SipHash13:
+		return r.Seed, nil
 	case !given:
 		return 0, fmt.Errorf("%w: hash = siphash13 needs a secret key that is not all zeros", ErrKeyMissing)
-	case s.Seed != 0:
+	case r.Seed != 0:
 		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a key", ErrContradiction,
-			s.Seed)
+			r.Seed)
 	}
-	return image.KeyIdentifier(s.Key), nil
+	return image.KeyIdentifier(r.Key), nil
 }
 
 // tooLarge is the error for a size that is too large.
-func (s *Spec) tooLarge() error {
+func (r *request) tooLarge() error {
 	return fmt.Errorf("%w: capacity = %d at false_positive_rate = %s needs more bits than can be", ErrTooLarge,
-		s.Capacity, number(s.FalsePositiveRate))
+		r.Capacity, number(r.FalsePositiveRate))
 }
 
 // folding rounds the units of a foldable filter up to a multiple of the greatest power of two that is at most a 128th
 // of them.
-func (s *Spec) folding(units uint64) (uint64, error) {
-	if !s.Foldable {
+func (r *request) folding(units uint64) (uint64, error) {
+	if !r.foldable {
 		return units, nil
 	}
 	unit := uint64(1) << (bits.Len64(max(units/128, 1)) - 1)
 	if units > math.MaxUint64-(unit-1) {
-		return 0, s.tooLarge()
+		return 0, r.tooLarge()
 	}
 	return (units + unit - 1) / unit * unit, nil
 }
 
 // product multiplies two numbers, or returns an error if the product is too large.
-func (s *Spec) product(a, b uint64) (uint64, error) {
+func (r *request) product(a, b uint64) (uint64, error) {
 	high, low := bits.Mul64(a, b)
 	if high != 0 {
-		return 0, s.tooLarge()
+		return 0, r.tooLarge()
 	}
 	return low, nil
 }
 
-func (s *Spec) blocked() (bits, hashes uint64, err error) {
+func (r *request) blocked() (bits, hashes uint64, err error) {
 	best, size := sizing.BlockedHashes, sizing.BlockedSize
-	if s.Blocks == 2 {
+	if r.blocks == 2 {
 		best, size = sizing.TwoBlocksHashes, sizing.TwoBlocksSize
 	}
-	if s.Bits != 0 {
-		if s.Hashes == 0 {
-			return s.Bits, best(float64(s.Bits) / float64(s.Capacity)), nil
+	if r.Bits != 0 {
+		if r.Hashes == 0 {
+			return r.Bits, best(float64(r.Bits) / float64(r.Capacity)), nil
 		}
-		return s.Bits, uint64(s.Hashes), nil
+		return r.Bits, uint64(r.Hashes), nil
 	}
-	if s.FalsePositiveRate < sizing.BlockedMinRate {
+	if r.FalsePositiveRate < sizing.BlockedMinRate {
 		return 0, 0, fmt.Errorf("%w: false_positive_rate = %s is below %s, the least of this kind", ErrOutOfRange,
-			number(s.FalsePositiveRate), number(sizing.BlockedMinRate))
+			number(r.FalsePositiveRate), number(sizing.BlockedMinRate))
 	}
-	blocks, hashes, possible := size(s.Capacity, s.FalsePositiveRate)
+	blocks, hashes, possible := size(r.Capacity, r.FalsePositiveRate)
 	if !possible {
-		return 0, 0, s.tooLarge()
+		return 0, 0, r.tooLarge()
 	}
-	if blocks, err = s.folding(blocks); err != nil {
+	if blocks, err = r.folding(blocks); err != nil {
 		return 0, 0, err
 	}
-	bits, err = s.product(blocks, sizing.BlockedBits)
+	bits, err = r.product(blocks, sizing.BlockedBits)
 	return bits, hashes, err
 }
 
-func (s *Spec) splitBlock() (bits, hashes uint64, err error) {
-	blocks := s.Bits / sizing.SplitBlockBits
-	if s.Bits == 0 {
+func (r *request) splitBlock() (bits, hashes uint64, err error) {
+	blocks := r.Bits / sizing.SplitBlockBits
+	if r.Bits == 0 {
 		possible := false
-		if blocks, possible = sizing.SplitBlockSize(s.Capacity, s.FalsePositiveRate); !possible {
+		if blocks, possible = sizing.SplitBlockSize(r.Capacity, r.FalsePositiveRate); !possible {
 			return 0, 0, fmt.Errorf("%w: capacity = %d at false_positive_rate = %s needs 2^32 blocks or more", ErrTooLarge,
-				s.Capacity, number(s.FalsePositiveRate))
+				r.Capacity, number(r.FalsePositiveRate))
 		}
-		if blocks, err = s.folding(blocks); err != nil {
+		if blocks, err = r.folding(blocks); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -324,75 +414,68 @@ func (s *Spec) splitBlock() (bits, hashes uint64, err error) {
 	return blocks * sizing.SplitBlockBits, 8, nil
 }
 
-func (s *Spec) bloom(words *[8]uint64) (size, hashes uint64, err error) {
-	if s.Derivation > Triple {
-		return 0, 0, fmt.Errorf("%w: derivation = %d is not a whole number from 0 to 5", ErrOutOfRange,
-			uint64(s.Derivation))
-	}
-	if s.SliceWidth > 64 {
-		return 0, 0, fmt.Errorf("%w: slice_width = %d is not a whole number from 0 to 64", ErrOutOfRange, s.SliceWidth)
-	}
-	size, hashes = s.Bits, uint64(s.Hashes)
+func (r *request) bloom(words *[8]uint64) (size, hashes uint64, err error) {
+	size, hashes = r.Bits, uint64(r.Hashes)
 	switch {
 	case size == 0:
-		size, hashes, err = s.bloomByRate()
+		size, hashes, err = r.bloomByRate()
 	case hashes == 0:
-		hashes = sizing.BloomHashes(size, s.Capacity)
+		hashes = sizing.BloomHashes(size, r.Capacity)
 	}
 	if err != nil {
 		return 0, 0, err
 	}
-	slices := uint64(1)
-	if s.Partitioned {
-		slices, words[0] = hashes, 1
+	parts := uint64(1)
+	if r.partitioned {
+		parts, words[0] = hashes, 1
 	}
-	reach := size / slices
+	reach := size / parts
 	if reach == 0 {
 		return 0, 0, fmt.Errorf("%w: bits = %d are fewer than the hashes = %d slices", ErrContradiction, size, hashes)
 	}
-	words[1] = uint64(s.Derivation)
+	words[1] = uint64(r.derivation)
 	needed := uint32(bits.Len64(reach - 1))
 	switch {
-	case s.Derivation == Slices && s.SliceWidth == 0:
+	case r.derivation == sliced && r.sliceWidth == 0:
 		words[2] = uint64(min(needed+16, 64))
-	case s.Derivation == Slices && s.SliceWidth < needed:
+	case r.derivation == sliced && r.sliceWidth < needed:
 		return 0, 0, fmt.Errorf("%w: slice_width = %d is too few for positions below %d", ErrContradiction,
-			s.SliceWidth, reach)
-	case s.Derivation == Slices:
-		words[2] = uint64(s.SliceWidth)
-	case s.SliceWidth != 0:
+			r.sliceWidth, reach)
+	case r.derivation == sliced:
+		words[2] = uint64(r.sliceWidth)
+	case r.sliceWidth != 0:
 		return 0, 0, fmt.Errorf("%w: slice_width = %d has no meaning without derivation = slices", ErrContradiction,
-			s.SliceWidth)
+			r.sliceWidth)
 	}
-	return reach * slices, hashes, nil
+	return reach * parts, hashes, nil
 }
 
 // bloomByRate returns the least size for the rate.
-func (s *Spec) bloomByRate() (size, hashes uint64, err error) {
-	scheme, dependent := s.Derivation.scheme()
-	if dependent && s.Foldable {
+func (r *request) bloomByRate() (size, hashes uint64, err error) {
+	scheme, dependent := r.derivation.scheme()
+	if dependent && r.foldable {
 		// These derivations need a range without small factors, which cannot be folded.
 		return 0, 0, fmt.Errorf("%w: foldable keeps no false_positive_rate with derivation = %v: give bits instead, or "+
-			"derivation = remix", ErrContradiction, s.Derivation)
+			"derivation = remix", ErrContradiction, r.derivation)
 	}
 	// units is the number that a fold divides: all bits, or the bits of a slice.
 	var units uint64
 	var possible bool
 	switch {
 	case dependent:
-		units, hashes, possible = sizing.DependentSize(scheme, s.Partitioned, s.Capacity, s.FalsePositiveRate)
-	case s.Partitioned:
-		units, hashes, possible = sizing.PartitionedSize(s.Capacity, s.FalsePositiveRate)
+		units, hashes, possible = sizing.DependentSize(scheme, r.partitioned, r.Capacity, r.FalsePositiveRate)
+	case r.partitioned:
+		units, hashes, possible = sizing.PartitionedSize(r.Capacity, r.FalsePositiveRate)
 	default:
-		units, hashes, possible = sizing.BloomSize(s.Capacity, s.FalsePositiveRate)
+		units, hashes, possible = sizing.BloomSize(r.Capacity, r.FalsePositiveRate)
 	}
 	if !possible {
-		return 0, 0, s.tooLarge()
+		return 0, 0, r.tooLarge()
 	}
-	if units, err = s.folding(units); err != nil || !s.Partitioned {
+	if units, err = r.folding(units); err != nil || !r.partitioned {
 		return units, hashes, err
 	}
-	size, err = s.product(units, hashes)
+	size, err = r.product(units, hashes)
 	return size, hashes, err
 }
 
@@ -421,17 +504,17 @@ func expected(h *image.Header, keys uint64) float64 {
 	var rate float64
 	hashes := uint64(h.Hashes)
 	switch h.Kind {
-	case Blocked:
+	case blocked:
 		of := sizing.Blocked
 		if shares(h) == 2 {
 			of = sizing.TwoBlocks
 		}
 		rate = of(h.Bits/sizing.BlockedBits, hashes, keys)
-	case SplitBlock:
+	case splitBlock:
 		rate = sizing.SplitBlock(h.Bits/sizing.SplitBlockBits, keys)
-	case Bloom:
+	case bloom:
 		reach, partitioned := reach(h)
-		if scheme, dependent := Derivation(h.Words[1]).scheme(); dependent {
+		if scheme, dependent := derivation(h.Words[1]).scheme(); dependent {
 			rate = sizing.Dependent(scheme, partitioned, reach, hashes, keys)
 		} else if partitioned {
 			rate = sizing.Partitioned(reach, hashes, keys)

@@ -36,20 +36,20 @@ func keyed(t *testing.T, key [16]byte) []byte {
 	return image
 }
 
-// A filter, a sketch and the options with a key print and encode the same for each key.
+// A filter, a spec and the options with a key print and encode the same for each key.
 func TestOptionsAndFiltersDoNotShowTheirKey(t *testing.T) {
 	shown := func(key [16]byte) string {
 		var all strings.Builder
 		of := []any{
-			view.Options{Key: key}, &view.Options{Key: key}, filter.Options{Key: key}, &filter.Options{Key: key},
-			filter.Spec{Key: key}, &filter.Spec{Key: key}, struct{ Of []view.Options }{[]view.Options{{Key: key}}},
+			view.OpenOptions{Key: key}, &view.OpenOptions{Key: key}, filter.OpenOptions{Key: key}, &filter.OpenOptions{Key: key},
+			filter.Spec{Key: key}, &filter.Spec{Key: key}, struct{ Of []view.OpenOptions }{[]view.OpenOptions{{Key: key}}},
 		}
 		for _, value := range of {
 			text, err := json.Marshal(value)
 			fmt.Fprintf(&all, "%v|%+v|%#v|%s|%d|%x|%q|%s %v\n", value, value, value, value, value, value, value, text, err)
 		}
 		// The private fields of a filter, which package fmt prints without asking them, lack the key too.
-		loaded, err := view.Load(keyed(t, key), &view.Options{Key: key})
+		loaded, err := view.Load(keyed(t, key), &view.OpenOptions{Key: key})
 		if err != nil || !loaded.ContainsString("apple") || loaded.ContainsString("pear") {
 			t.Error(err, loaded)
 		}
@@ -108,14 +108,14 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 			}
 		}
 		// Without a pointer no encoder finds the methods: it says so, where it would write an empty object.
-		copies := []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, view.Sketch{}, view.Index{}, &view.Live{}}
+		copies := []any{*others, struct{ Of filter.Filter }{*others}, view.Map{}, &view.Live{}}
 		for _, value := range copies {
 			if text, err := coder.write(value); err == nil {
 				t.Errorf("%s of %T is %s", name, value, text)
 			}
 		}
 		// A closed handle has nothing to write.
-		for _, value := range []any{&view.Filter{}, &view.Map{}, &view.Sketch{}, &view.Index{}, &filter.Filter{}} {
+		for _, value := range []any{&view.Filter{}, &view.Map{}, &filter.Filter{}} {
 			if text, err := coder.write(value); !errors.Is(err, view.ErrClosed) {
 				t.Errorf("%s of a closed %T is %s: %v", name, value, text, err)
 			}
@@ -123,7 +123,7 @@ func TestFiltersAreEncodedOrRefused(t *testing.T) {
 	}
 	// What cannot be read changes nothing.
 	for _, wrong := range []string{`"`, `"*"`, `"AAAA"`, `{}`, `7`, `""`} {
-		if err := json.Unmarshal([]byte(wrong), opened); err == nil || opened.Header().Kind == 0 {
+		if err := json.Unmarshal([]byte(wrong), opened); err == nil || opened.String() == "closed" {
 			t.Errorf("%s: %v, %v", wrong, err, opened)
 		}
 	}
@@ -142,61 +142,43 @@ func TestAnOpenedHandleTakesAnotherImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := keyed(t, [16]byte{5})
-	if err := mapped.UnmarshalBinary(other); err != nil || mapped.Header().Capacity != 50 {
+	capacity := func() uint64 {
+		description, err := mapped.Describe()
+		if err != nil {
+			t.Error(err)
+		}
+		return description.Capacity
+	}
+	if err := mapped.UnmarshalBinary(other); err != nil || capacity() != 50 {
 		t.Error(err, mapped)
 	}
-	if err := mapped.UnmarshalBinary(other[:99]); !errors.Is(err, view.ErrTruncated) || mapped.Header().Capacity != 50 {
+	if err := mapped.UnmarshalBinary(other[:99]); !errors.Is(err, view.ErrTruncated) || capacity() != 50 {
 		t.Error(err, mapped)
 	}
-	sketch, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := os.ReadFile("testdata/theirs.petal")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sketch.UnmarshalBinary(theirs); err != nil {
-		t.Fatal(err)
-	}
-	if image, err := sketch.MarshalBinary(); err != nil || !bytes.Equal(image, theirs) {
-		t.Error("another sketch", err)
-	}
-	if err := sketch.UnmarshalBinary(other); !errors.Is(err, view.ErrUnsupported) {
+	var m view.Map
+	if err := m.UnmarshalBinary(other); !errors.Is(err, view.ErrUnsupported) {
 		t.Error(err)
 	}
 }
 
 // Errors call a handle what it is.
 func TestErrorsNameTheHandle(t *testing.T) {
-	sketch, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := func(err error, _ ...any) error { return err }
 	_, _, ofMap := (&view.Map{}).GetString("a")
-	if err := sketch.Subtract(nil); err == nil || err.Error() != "petal: the other sketch is closed" {
-		t.Error(err)
-	}
-	_ = sketch.Close()
-	_, ofIndex := (*view.Index)(nil).Top(nil, 1, nil)
+	_, described := (*view.Map)(nil).Describe()
 	_, ofFilter := (&view.Filter{}).InsertString("a")
-	for want, err := range map[string]error{
-		"petal: the map is closed":    ofMap,
-		"petal: the sketch is closed": closed(sketch.InsertUint64(1)),
-		"petal: the index is closed":  ofIndex,
-		"petal: the filter is closed": ofFilter,
+	for err, want := range map[error]string{
+		ofMap: "petal: the map is closed", described: "petal: the map is closed", ofFilter: "petal: the filter is closed",
 	} {
 		if !errors.Is(err, view.ErrClosed) || err.Error() != want {
 			t.Errorf("%v, and not: %s", err, want)
 		}
 	}
-	if _, err := view.OpenIndex(path, nil); err == nil ||
-		!strings.Contains(err.Error(), "the image is a filter, of the kind split_block, and not an index") {
+	if _, err := view.OpenMap(path, nil); err == nil ||
+		!strings.Contains(err.Error(), "the image is a filter, of the kind split_block, and not a map") {
 		t.Error(err)
 	}
 	// A folder is none of its files.
-	_, err = view.Open(t.TempDir(), nil)
+	_, err := view.Open(t.TempDir(), nil)
 	if !errors.Is(err, syscall.EISDIR) || !strings.HasPrefix(err.Error(), "open ") {
 		t.Error(err)
 	}

@@ -21,7 +21,7 @@ func Example() {
 	defer seen.Close()
 	fmt.Println(seen.ContainsString("key 1"), seen.ContainsString("no such key"))
 	_, err = seen.InsertString("apple")
-	fmt.Println(errors.Is(err, view.ErrReadOnly))
+	fmt.Println(errors.Is(err, view.ErrUnsupportedByHandle))
 	// Output:
 	// true false
 	// true
@@ -73,40 +73,18 @@ func ExampleRead() {
 	// true
 }
 
-func ExampleFilter_Header() {
+func ExampleFilter_Describe() {
 	seen, err := view.Open(path, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer seen.Close()
-	header := seen.Header()
-	fmt.Println(header.Kind, header.Hash, header.Offered)
-	// Output: split_block xxh3 100
-}
-
-// Two sides make sketches of their sets of numbers from one spec, and one side receives both sketches.
-func ExampleSketch() {
-	ours, err := view.OpenSketch("testdata/ours.petal", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ours.Close()
-	theirs, err := view.OpenSketch("testdata/theirs.petal", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer theirs.Close()
-	// A sketch in a file is only read, so a copy takes the difference.
-	difference, err := ours.Copy()
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := difference.Subtract(theirs); err != nil {
-		log.Fatal(err)
-	}
-	listed, complete, err := difference.List()
-	fmt.Println(listed, complete, err)
-	// Output: [{50001 -1} {1 1}] true <nil>
+	description, err := seen.Describe()
+	fmt.Println(description.Kind, description.Hash, description.Offered, err)
+	fmt.Println(seen)
+	// Output:
+	// split_block xxh3 100 <nil>
+	// split_block, 100 keys of 100, 576 bytes, false-positive rate 0.001 at capacity, read-only
 }
 
 // One filter's hash of a key works for all filters with the same hash function and seed.

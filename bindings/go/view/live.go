@@ -28,7 +28,7 @@ import (
 type Live struct {
 	never
 	path    string
-	options Options
+	options OpenOptions
 	filter  atomic.Pointer[Filter]
 
 	// refreshing guards what follows.
@@ -37,7 +37,7 @@ type Live struct {
 }
 
 // OpenLive opens and verifies a file, which reads all of it.
-func OpenLive(path string, options *Options) (*Live, error) {
+func OpenLive(path string, options *OpenOptions) (*Live, error) {
 	l := &Live{path: path}
 	if options != nil {
 		l.options = *options

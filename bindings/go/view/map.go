@@ -18,24 +18,24 @@ type Map struct {
 
 // OpenMap maps a file that is a map, and nothing else, for reading, in constant time. OpenMap does not check the
 // payload; [Map.Verify] does. [Open] says what happens if the file is truncated meanwhile.
-func OpenMap(path string, options *Options) (*Map, error) {
+func OpenMap(path string, options *OpenOptions) (*Map, error) {
 	return asMap(image.Open(path, (*image.Options)(options), image.AMap))
 }
 
 // WrapMap opens the map at the start of a slice, in place, in constant time. WrapMap does not check the payload. The
 // slice must not change while the map is in use. Other bytes may follow the image.
-func WrapMap(slice []byte, options *Options) (*Map, error) {
+func WrapMap(slice []byte, options *OpenOptions) (*Map, error) {
 	return asMap(image.Wrap(slice, (*image.Options)(options), image.AMap))
 }
 
 // LoadMap copies the map at the start of a slice and compares the checksums, unless the map is dirty.
-func LoadMap(slice []byte, options *Options) (*Map, error) {
+func LoadMap(slice []byte, options *OpenOptions) (*Map, error) {
 	return asMap(image.Load(slice, (*image.Options)(options), image.AMap))
 }
 
 // ReadMap reads one map, and not a byte more, and compares the checksums, unless the map is dirty. Memory grows with
 // the bytes that arrive, whatever the header says.
-func ReadMap(r io.Reader, options *Options) (*Map, error) {
+func ReadMap(r io.Reader, options *OpenOptions) (*Map, error) {
 	return asMap(image.Read(r, (*image.Options)(options), image.AMap))
 }
 
@@ -57,8 +57,8 @@ func asMap(opened *image.Filter, err error) (*Map, error) {
 // Close unmaps the file and frees the memory. Closing twice is allowed.
 func (m *Map) Close() error { return m.image().Close() }
 
-// Header returns what the image says about itself.
-func (m *Map) Header() Header { return Header(m.image().Header()) }
+// Describe describes the map by its header, in constant time.
+func (m *Map) Describe() (Description, error) { return describe(m.image(), image.AMap) }
 
 // String returns one line about the map, or "closed".
 func (m *Map) String() string { return m.image().String() }

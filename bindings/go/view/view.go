@@ -1,15 +1,14 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// The kinds of filter are bloom, split_block, blocked, fuse, ribbon, golomb, counting, scalable, hash_compaction,
+// The kinds of filter are bloom, split_block, blocked, fuse, counting, scalable, ribbon, golomb, hash_compaction,
 // signatures, exact_bits, cuckoo, quotient, vector_quotient, d_left, exact_set and stacked. The kinds of map are
-// bloomier, retrieval, approximator and mutable_bloomier ([Map]). The kinds of sketch are iblt, riblt and pinsketch
-// ([Sketch]). The kind index has rows of bits that are searched ([Index]). The error for another kind names that kind.
+// bloomier, retrieval, approximator and mutable_bloomier ([Map]). For an image of another kind, such as a sketch, a
+// router or an index, [Open] returns [ErrNewerVersion], and the error says what the image is: package petal opens it.
 //
-// [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into new
-// memory; a copy of bloom, split_block, blocked or counting takes insertions too. A copy of a sketch takes changes too.
-// To make, merge and measure filters of the bit arrays use package filter. For all other kinds use package petal or the
-// command petal.
+// [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
+// memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. To make, merge and measure
+// filters of the bit arrays use package filter. For all other kinds use package petal or the command petal.
 //
 //	seen, err := view.Open("seen.petal", nil)
 //	if err != nil {
@@ -23,7 +22,7 @@
 // A lookup never says false of a key that was inserted. A lookup that fails returns true: the filter is closed, or was
 // opened without the secret key that it needs.
 //
-// Lookups, [Filter.Header], [Filter.Hash], [Filter.HashUint64], [Filter.Verify] and the methods that write the image
+// Lookups, [Filter.Describe], [Filter.Hash], [Filter.HashUint64], [Filter.Verify] and the methods that write the image
 // may run in many goroutines at once. [Filter.Insert] and its forms, and [Filter.Close], need the filter to themselves.
 // In a program built with -race, the race detector reports other uses.
 //
@@ -53,8 +52,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 )
 
-// Options say how to open a filter. A nil *Options is the zero value.
-type Options struct {
+// OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
+type OpenOptions struct {
 	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
 	// opens and answers lookups of hashes, but says true of every key.
 	Key SecretKey
@@ -70,25 +69,25 @@ func (f *Filter) image() *image.Filter { return (*image.Filter)(f).OrClosed(imag
 //
 // If another process truncates a file while it is mapped, touching the lost part ends the program; where that may
 // happen, use [Read].
-func Open(path string, options *Options) (*Filter, error) {
+func Open(path string, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Open(path, (*image.Options)(options), image.AFilter))
 }
 
 // Wrap opens the image at the start of a slice, in place and for reading, in constant time. Wrap does not check the
 // payload. The slice must not change while the filter is in use. Other bytes may follow the image.
-func Wrap(slice []byte, options *Options) (*Filter, error) {
+func Wrap(slice []byte, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Wrap(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
 // copy is dirty. The copy takes insertions.
-func Load(slice []byte, options *Options) (*Filter, error) {
+func Load(slice []byte, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
 // Read reads one image, and not a byte more, and compares the checksums, unless the image is dirty. The filter takes
 // insertions. Memory grows with the bytes that arrive, whatever the header says.
-func Read(r io.Reader, options *Options) (*Filter, error) {
+func Read(r io.Reader, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Read(r, (*image.Options)(options), image.AFilter))
 }
 
@@ -98,8 +97,9 @@ func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f)
 // filter to itself: where other goroutines may look keys up, use [Live], or do not close.
 func (f *Filter) Close() error { return f.image().Close() }
 
-// Header returns what the image says about itself. The count Offered includes keys that were inserted since opening.
-func (f *Filter) Header() Header { return Header(f.image().Header()) }
+// Describe describes the filter by its header, in constant time. Offered includes keys that were inserted since the
+// filter was opened.
+func (f *Filter) Describe() (Description, error) { return describe(f.image(), image.AFilter) }
 
 // String returns one line about the filter, or "closed".
 func (f *Filter) String() string { return f.image().String() }
@@ -123,8 +123,8 @@ func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
-// that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
-// or [ErrKeyMissing] if keys cannot be hashed.
+// that this package only reads. Returns [ErrUnsupportedByHandle] if the filter does not own its memory. Returns
+// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
 // InsertString is [Filter.Insert] for the bytes of a string.

@@ -13,8 +13,8 @@ import (
 )
 
 // Folder unpacks all golden images into a temporary folder of the test, and returns its name. Images of maps, of
-// sketches, of filters of digests and of indexes go into the subfolders maps, sketches, digests and indexes. The folder
-// is empty if the module is not in its repository.
+// sketches and of kinds that are alone in their handle go into the subfolders maps, sketches and own, and those of
+// filters of digests into digests. The folder is empty if the module is not in its repository.
 func Folder(t testing.TB) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -22,7 +22,7 @@ func Folder(t testing.TB) string {
 	if _, err := os.Stat(filepath.Join(root, "include", "petal.h")); errors.Is(err, os.ErrNotExist) {
 		return folder
 	}
-	for _, sub := range []string{"", "maps", "sketches"} {
+	for _, sub := range []string{"", "maps", "sketches", "own"} {
 		archives, err := filepath.Glob(filepath.Join(root, "tests", "golden", sub, "*.tar"))
 		if err != nil || len(archives) == 0 {
 			t.Fatalf("there are no golden files in tests/golden/%s: %v", sub, err)
@@ -39,13 +39,6 @@ func Folder(t testing.TB) string {
 	}
 	digests := os.DirFS(filepath.Join(root, "tests", "golden", "digests"))
 	if err := os.CopyFS(filepath.Join(folder, "digests"), digests); err != nil {
-		t.Fatal(err)
-	}
-	indexes := filepath.Join(folder, "indexes")
-	if err := os.MkdirAll(indexes, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := unpack(filepath.Join(root, "tests", "golden", "own", "index.tar"), indexes); err != nil {
 		t.Fatal(err)
 	}
 	return folder

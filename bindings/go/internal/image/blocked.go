@@ -12,6 +12,7 @@ var blockedRow = kindRow{
 	open:     (*shape).asBlocked,
 	contains: blockedLookup(),
 	insert:   blockedChange(),
+	isMade:   true,
 	first:    (*shape).blockedFirst,
 }
 

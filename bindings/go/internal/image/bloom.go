@@ -30,6 +30,7 @@ var bloomRow = kindRow{
 	open:     (*shape).asBloom,
 	contains: (*shape).bloomContains,
 	insert:   (*shape).bloomInsert,
+	isMade:   true,
 	first:    (*shape).bloomFirst,
 	check:    hasZeroTail,
 }
@@ -54,7 +55,7 @@ func (s *shape) asBloom(h *Header) (payloadBytes uint64, possible bool) {
 		s.reach = h.Bits / k
 		s.stride = s.reach
 	}
-	if h.Hash != Digest {
+	if h.Hash != DigestHash {
 		return wholeBytes(h.Bits), h.Words[3] == 0
 	}
 	s.derivation, s.width = fields, uint(h.Words[3])
@@ -117,7 +118,7 @@ func (f *Filter) insertDigest(key []byte) (isNew bool, err error) {
 		return false, err
 	}
 	if !f.writable {
-		return false, ErrReadOnly
+		return false, ErrUnsupportedByHandle
 	}
 	race.Write(unsafe.Pointer(&f.row))
 	f.shape.digestProbe(key, func(p uint64) bool {

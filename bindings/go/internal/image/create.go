@@ -82,7 +82,7 @@ func (h *Header) encode(b *[headerLength]byte) {
 	u32 := func(at int, value uint32) { binary.LittleEndian.PutUint32(b[at:], value) }
 	u64 := func(at int, value uint64) { binary.LittleEndian.PutUint64(b[at:], value) }
 	copy(b[:], magic)
-	u16(8, formatVersion)
+	u16(8, FormatVersion)
 	u16(10, h.LayoutVersion)
 	u32(12, uint32(h.Kind))
 	u32(16, uint32(h.Hash))
@@ -111,7 +111,7 @@ func (f *Filter) Change() ([]byte, error) {
 	case f.kind == 0:
 		return nil, f.closed()
 	case !f.writable:
-		return nil, ErrReadOnly
+		return nil, ErrUnsupportedByHandle
 	}
 	race.Write(unsafe.Pointer(&f.row))
 	return f.payload, nil

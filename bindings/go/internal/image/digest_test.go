@@ -74,7 +74,7 @@ func TestGoldenDigestsAreFoundAndMade(t *testing.T) {
 		if !bytes.Equal(again, written) {
 			t.Errorf("%s: what was refused changed the filter", path)
 		}
-		if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrKeyUnwanted) {
+		if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {
 			t.Error(err)
 		}
 	}
@@ -91,7 +91,7 @@ func TestFieldsOfDigestsAreWideEnough(t *testing.T) {
 		{128, 1023, 0, false}, {512, 1 << 20, 64, true}, {512, 1 << 20, 73, false}, {120, 1023, 17, false},
 		{520, 1023, 64, false}, {132, 1023, 18, false}, {256, 1023, 36, true},
 	} {
-		h := Header{Kind: Bloom, Hash: Digest, Hashes: 7, Bits: c.bits, Words: [8]uint64{3: c.width}}
+		h := Header{Kind: Bloom, Hash: DigestHash, Hashes: 7, Bits: c.bits, Words: [8]uint64{3: c.width}}
 		h.Identifier = c.digestBits
 		if _, err := Create(h, nil); (err == nil) != c.possible || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%+v: %v", c, err)

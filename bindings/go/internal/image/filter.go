@@ -25,7 +25,7 @@ type Options struct {
 	Key secret.Key
 }
 
-// Filter is an opened filter, map, sketch or index. The zero value is closed.
+// Filter is an opened filter or map. The zero value is closed.
 type Filter struct {
 	byPointer
 	// The fields that a lookup needs come first, side by side.
@@ -70,8 +70,8 @@ func Closed(as Handle) error { return closedError(as.String()) }
 
 func (f *Filter) closed() error { return Closed(f.as) }
 
-// closedOther is the error for a handle that is an argument of a call and is closed.
-func (f *Filter) closedOther() error { return closedError("other " + f.as.String()) }
+// ClosedOther returns the error for a closed handle beside the one that is called.
+func ClosedOther(as Handle) error { return closedError("other " + as.String()) }
 
 // Open maps a file for reading, in constant time. Open does not check the payload; [Filter.Verify] does. The file is
 // the image and nothing else. On systems without mmap, Open reads the file instead.
@@ -232,34 +232,6 @@ func (f *Filter) Close() error {
 // Header returns what the image says about itself. The count includes the keys inserted since.
 func (f *Filter) Header() Header { return f.header }
 
-// String returns one line about the filter, or "closed".
-func (f *Filter) String() string {
-	if f == nil || f.kind == 0 {
-		return "closed"
-	}
-	h := &f.header
-	keys, capacity := "keys", " of %d"
-	isFilter := f.row.handle() != ASketch && f.row.handle() != AnIndex
-	switch f.row.handle() {
-	case ASketch:
-		keys, capacity = "numbers", ", for %d differences"
-	case AnIndex:
-		keys = "rows"
-	}
-	line := fmt.Sprintf("%v, %d %s", h.Kind, h.Offered, keys)
-	if h.Capacity != 0 {
-		line += fmt.Sprintf(capacity, h.Capacity)
-	}
-	line += fmt.Sprintf(", %d bytes", len(f.image))
-	if h.FalsePositiveRate != 0 && isFilter {
-		line += fmt.Sprintf(", false-positive rate %.4g at capacity", h.FalsePositiveRate)
-	}
-	if h.Dirty {
-		line += ", dirty"
-	}
-	return line
-}
-
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
 // Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in its own memory was checked
 // when it was loaded.
@@ -283,7 +255,7 @@ func (f *Filter) Contains(key []byte) bool {
 	if f.hasher.function == XXH3 {
 		return f.ContainsHash(f.hasher.xxh3(key))
 	}
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return f.containsDigest(key)
 	}
 	if f.TakesWhole() {
@@ -327,10 +299,10 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
-// that this package only reads. Returns [ErrReadOnly] if the filter does not own its memory. Returns [ErrExternalHash]
-// or [ErrKeyMissing] if keys cannot be hashed.
+// that this package only reads. Returns [ErrUnsupportedByHandle] if the filter does not own its memory. Returns
+// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return f.insertDigest(key)
 	}
 	hash, ok := f.hasher.hash(key)
@@ -345,7 +317,7 @@ func (f *Filter) InsertString(key string) (isNew bool, err error) { return f.Ins
 
 // InsertUint64 is [Filter.Insert] for the eight little-endian bytes of a number.
 func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
-	if f.hasher.function == Digest {
+	if f.hasher.function == DigestHash {
 		return false, f.CheckDigest(make([]byte, 8))
 	}
 	hash, ok := f.hasher.hashUint64(key)
@@ -360,11 +332,11 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	if f.kind == 0 {
 		return false, f.closed()
 	}
-	if f.row.insert == nil || f.header.Hash == Digest {
+	if f.row.insert == nil || f.header.Hash == DigestHash {
 		return false, ErrUnsupported
 	}
 	if !f.writable {
-		return false, ErrReadOnly
+		return false, ErrUnsupportedByHandle
 	}
 	// Lookups read this word. The race detector does not see the payload.
 	race.Write(unsafe.Pointer(&f.row))
@@ -407,7 +379,7 @@ func (f *Filter) unhashable() error {
 		return errNoInteger
 	case f.TakesWhole() && f.whole.function != 0:
 		return errTakesWhole
-	case f.header.Hash == Digest:
+	case f.header.Hash == DigestHash:
 		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}
 	return ErrKeyMissing

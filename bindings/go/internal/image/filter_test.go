@@ -17,6 +17,15 @@ import (
 // goldenKeys is how many keys a golden file holds; tests/golden/README.md says which.
 const goldenKeys = 100
 
+func ok(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // goldenFiles reads Petal's golden files. The files do not exist if this module was downloaded alone.
 func goldenFiles(t testing.TB) map[string][]byte {
 	t.Helper()
@@ -150,6 +159,21 @@ func TestOtherKindsAreNamed(t *testing.T) {
 	if _, err := Wrap(seal(foreign), nil, AFilter); !errors.Is(err, ErrNewerVersion) ||
 		!strings.Contains(err.Error(), "foreign_static") {
 		t.Error(err)
+	}
+	// Images of other handles say what they are, and who opens them.
+	for number, what := range map[uint32]string{
+		256: "a sketch of the kind iblt", 257: "a sketch of the kind riblt", 258: "a sketch of the kind pinsketch",
+		768: "a router of the kind router", 1024: "an aggregate of the kind aggregate",
+		1280: "a digest of the kind digest", 1536: "an index of the kind index", 25: "a filter or map of the kind spectral",
+	} {
+		binary.LittleEndian.PutUint32(foreign[12:], number)
+		for _, as := range []Handle{AFilter, AMap} {
+			_, err := Load(seal(foreign), nil, as)
+			if !errors.Is(err, ErrNewerVersion) ||
+				!strings.HasSuffix(err.Error(), "the image is "+what+", and only package petal opens it") {
+				t.Error(number, err)
+			}
+		}
 	}
 	// The number of an unknown kind still gives its handle.
 	for number, handle := range map[uint32]string{99: "filter or map", 300: "sketch", 1700: "index", 5000: "handle"} {

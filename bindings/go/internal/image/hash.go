@@ -2,6 +2,7 @@ package image
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"unsafe"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/secret"
 	"github.com/zeebo/xxh3"
 )
+
+// errKeyUnwanted is the error for a secret key that an image cannot have.
+var errKeyUnwanted = fmt.Errorf("%w: a secret key was given, but the image is not keyed", ErrContradiction)
 
 // hasher makes the 64-bit hashes of keys. The zero value cannot hash.
 type hasher struct {
@@ -36,7 +40,7 @@ func newHasher(h *Header, options *Options) (hasher, error) {
 	given := key != secret.Key{}
 	if h.Hash != SipHash13 {
 		if given {
-			return hasher{}, ErrKeyUnwanted
+			return hasher{}, errKeyUnwanted
 		}
 		if h.Hash == External {
 			return hasher{}, nil

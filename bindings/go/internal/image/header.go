@@ -7,25 +7,27 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/petal-filter/petal/bindings/go/internal/texts"
 	"github.com/zeebo/xxh3"
 )
 
 // Why something failed. An error of this package wraps one of these, or comes from the operating system.
 var (
-	ErrForeign      = errors.New("petal: the bytes are not a Petal image")
-	ErrTruncated    = errors.New("petal: the image ends before it is complete")
-	ErrCorrupt      = errors.New("petal: the image contradicts itself or its checksum")
-	ErrNewerVersion = errors.New("petal: the image needs something that this package does not have")
-	ErrDirty        = errors.New("petal: the image is dirty: nobody vouches for its payload")
-	ErrExternalHash = errors.New("petal: the image takes hashes only")
-	ErrKeyMissing   = errors.New("petal: the image is keyed and its secret key was not given")
-	ErrKeyMismatch  = errors.New("petal: the secret key is not the one that the image was made with")
-	ErrKeyUnwanted  = errors.New("petal: a secret key was given, but the image is not keyed")
-	ErrUnsupported  = errors.New("petal: the kind does not do this here")
-	ErrOutOfRange   = errors.New("petal: a value is outside its bounds")
-	ErrReadOnly     = errors.New("petal: the image was opened for reading only")
-	ErrClosed       = errors.New("petal: the handle is closed")
-	ErrIncompatible = errors.New("petal: the two differ in kind, layout, geometry, hash function, seed or key")
+	ErrForeign             = errors.New("petal: the bytes are not a Petal image")
+	ErrTruncated           = errors.New("petal: the image ends before it is complete")
+	ErrCorrupt             = errors.New("petal: the image contradicts itself or its checksum")
+	ErrNewerVersion        = errors.New("petal: the image needs something that this package does not have")
+	ErrDirty               = errors.New("petal: the image is dirty: nobody vouches for its payload")
+	ErrExternalHash        = errors.New("petal: the image takes hashes only")
+	ErrKeyMissing          = errors.New("petal: the image is keyed and its secret key was not given")
+	ErrKeyMismatch         = errors.New("petal: the secret key is not the one that the image was made with")
+	ErrContradiction       = errors.New("petal: parameters that cannot hold together")
+	ErrUnknownValue        = errors.New("petal: a kind, hash function or parameter that this package does not know")
+	ErrUnsupported         = errors.New("petal: the kind does not do this here")
+	ErrUnsupportedByHandle = errors.New("petal: the image is open for reading: load a copy to change it")
+	ErrOutOfRange          = errors.New("petal: a value is outside its bounds")
+	ErrClosed              = errors.New("petal: the handle is closed")
+	ErrIncompatible        = errors.New("petal: the two differ in kind, layout, geometry, hash function, seed or key")
 )
 
 // errNoInteger is the error for a key that exact_bits cannot have.
@@ -42,9 +44,9 @@ const (
 	External  Hash = 4
 	// Identity is the hash function of [ExactBits], whose keys are integers and are not hashed.
 	Identity Hash = 7
-	// Digest is the hash function of [Bloom] for keys that are digests of MD5, SHA or BLAKE3. The identifier is the number
-	// of their bits.
-	Digest Hash = 9
+	// DigestHash is the hash function of [Bloom] for keys that are digests of MD5, SHA or BLAKE3. The identifier is the
+	// number of their bits.
+	DigestHash Hash = 9
 )
 
 // Hash functions that only package petal has: those of foreign formats, XXPH3 and SipHash-2-4.
@@ -54,29 +56,34 @@ const (
 	sipHash24 Hash = 8
 )
 
-// String returns the hash function's name.
+var hashNames = []string{
+	XXH3: "xxh3", XXH64: "xxh64", SipHash13: "siphash13", External: "external", ofFormat: "format", xxph3: "xxph3",
+	Identity: "identity", sipHash24: "siphash24", DigestHash: "digest",
+}
+
+// String returns the hash function's name; "default" for 0.
 func (h Hash) String() string {
-	switch h {
-	case XXH3:
-		return "xxh3"
-	case XXH64:
-		return "xxh64"
-	case SipHash13:
-		return "siphash13"
-	case External:
-		return "external"
-	case Identity:
-		return "identity"
-	case ofFormat:
-		return "format"
-	case xxph3:
-		return "xxph3"
-	case sipHash24:
-		return "siphash24"
-	case Digest:
-		return "a digest"
+	if h == 0 {
+		return "default"
 	}
-	return fmt.Sprintf("hash %d", uint32(h))
+	return texts.Name(hashNames, "hash", uint32(h))
+}
+
+// MarshalText writes the name.
+func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText takes a name, such as "xxh3" or "default".
+func (h *Hash) UnmarshalText(text []byte) error {
+	if string(text) == "default" {
+		*h = 0
+		return nil
+	}
+	found, err := texts.Find(hashNames, string(text))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnknownValue, err)
+	}
+	*h = Hash(found)
+	return nil
 }
 
 // Header is what an image says about itself.
@@ -87,7 +94,7 @@ type Header struct {
 	// Hashes is the number of bits that a key sets.
 	Hashes uint32
 	// Identifier is the seed (XXH3, XXH64), the identifier of the secret key (SipHash13), the maker's tag (External) or
-	// the bits of a digest (Digest).
+	// the bits of a digest (DigestHash).
 	Identifier uint64
 	// Capacity is the number of distinct keys that the filter was sized for; 0 is unknown.
 	Capacity uint64
@@ -106,10 +113,12 @@ type Header struct {
 	Dirty bool
 }
 
+// FormatVersion is the version of the format that this package writes, and the greatest that it reads.
+const FormatVersion = 1
+
 const (
 	magic         = "\x89PETAL\r\n"
 	dirtyState    = "DIRTY\x00\x00\x00"
-	formatVersion = 1
 	layoutVersion = 1
 	payloadUnit   = 64
 
@@ -140,7 +149,7 @@ func decodeHeader(image []byte) (Header, error) {
 	u64 := func(at int) uint64 { return binary.LittleEndian.Uint64(b[at:]) }
 
 	version := u16(8)
-	if version > formatVersion {
+	if version > FormatVersion {
 		return Header{}, fmt.Errorf("%w: format version %d", ErrNewerVersion, version)
 	}
 	if u64(checksumOffset) != xxh3.Hash(b[:checksumOffset]) || version == 0 {
@@ -164,7 +173,7 @@ func decodeHeader(image []byte) (Header, error) {
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
 	}
-	if h.Hash < XXH3 || h.Hash > Digest {
+	if h.Hash < XXH3 || h.Hash > DigestHash {
 		return Header{}, fmt.Errorf("%w: %v of the kind %v", ErrNewerVersion, h.Hash, h.Kind)
 	}
 	// Optional features of a later version may use the reserved bytes.
@@ -220,11 +229,12 @@ func (h *Header) row() (*kindRow, error) {
 	row := h.Kind.row()
 	if row == nil {
 		if names[h.Kind] != "" {
-			return nil, fmt.Errorf("%w: only package petal opens the kind %v", ErrNewerVersion, h.Kind)
+			return nil, fmt.Errorf("%w: the image is %s of the kind %v, and only package petal opens it", ErrNewerVersion,
+				handleOf(h.Kind), h.Kind)
 		}
 		return nil, fmt.Errorf("%w: %v (%s)", ErrNewerVersion, h.Kind, handleOf(h.Kind))
 	}
-	if h.LayoutVersion > max(layoutVersion, row.layout) {
+	if h.LayoutVersion > layoutVersion {
 		return nil, fmt.Errorf("%w: layout %d of the kind %v", ErrNewerVersion, h.LayoutVersion, h.Kind)
 	}
 	if h.LayoutVersion == 0 {
@@ -233,7 +243,7 @@ func (h *Header) row() (*kindRow, error) {
 	if h.Kind == Blocked && h.Words[0] == twoBlocks {
 		row = &twoBlocksRow
 	}
-	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat || h.Hash == Digest && row != &bloomRow {
+	if (h.Hash == Identity) != (row == &exactBitsRow) || h.Hash == ofFormat || h.Hash == DigestHash && row != &bloomRow {
 		return nil, fmt.Errorf("%w: nothing of the kind %v has the hash function %v", ErrCorrupt, h.Kind, h.Hash)
 	}
 	for _, c := range row.choices {
@@ -261,8 +271,7 @@ func (h *Header) open(as Handle) (*kindRow, shape, error) {
 // geometry.
 func (r *kindRow) shapeOf(h *Header, as Handle) (shape, error) {
 	if is := r.handle(); is != as {
-		return shape{}, fmt.Errorf("%w: the image is %s, of the kind %v, and not %s", ErrUnsupported, is.one(), h.Kind,
-			as.one())
+		return shape{}, fmt.Errorf("%w: the image is a %v, of the kind %v, and not a %v", ErrUnsupported, is, h.Kind, as)
 	}
 	s := shape{hashes: int(min(h.Hashes, math.MaxInt32)), bits: h.Bits}
 	bytes, possible := r.open(&s, h)

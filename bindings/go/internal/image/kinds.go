@@ -1,8 +1,11 @@
 package image
 
-import "fmt"
+import (
+	"fmt"
+	"sort"
+)
 
-// Kind is a kind of filter, map, sketch or index.
+// Kind is a kind of filter or map.
 type Kind uint32
 
 // The kinds that this package reads.
@@ -28,10 +31,6 @@ const (
 	DLeft           Kind = 26
 	ExactSet        Kind = 35
 	Stacked         Kind = 36
-	IBLT            Kind = 256
-	Riblt           Kind = 257
-	Pinsketch       Kind = 258
-	Index           Kind = 1536
 )
 
 // kinds has a row for each kind, at its number.
@@ -57,10 +56,6 @@ var kinds = [...]*kindRow{
 	DLeft:           &dLeftRow,
 	ExactSet:        &exactSetRow,
 	Stacked:         &stackedRow,
-	IBLT:            &ibltRow,
-	Riblt:           &ribltRow,
-	Pinsketch:       &pinsketchRow,
-	Index:           &indexRow,
 }
 
 // A choice is a header word with a number below a bound.
@@ -73,8 +68,6 @@ type choice struct {
 // kindRow is what this package knows of a kind.
 type kindRow struct {
 	name string
-	// layout is the greatest version of the layout that this package knows; 0 for kinds with layout 1 only.
-	layout uint16
 	// choices are the header words that choose among variants of the kind. A later version may have more variants.
 	choices []choice
 	// open returns the shape of a geometry, and the length of its payload before the length is rounded up to whole units.
@@ -85,7 +78,7 @@ type kindRow struct {
 	state func(s *shape, payload []byte) bool
 	// check says whether a payload is valid beyond its checksums; nil if every payload is valid.
 	check func(s *shape, payload []byte) bool
-	// contains looks up a hash; nil for maps, sketches and indexes.
+	// contains looks up a hash; nil for maps.
 	contains func(s *shape, payload []byte, hash uint64) bool
 	// value returns the value of a key of a map, and whether it is there; possible is false if the directory is forged.
 	// nil for all but maps.
@@ -94,54 +87,25 @@ type kindRow struct {
 	insert func(s *shape, payload []byte, hash uint64) (isNew bool)
 	// first returns the byte of a hash's first bit, or of its block; nil if the kind does not prefetch.
 	first func(s *shape, hash uint64) uint64
-	// add adds a number with its hash to a sketch, count times; nil for filters and maps.
-	add func(s *shape, payload []byte, hash, number uint64, count int64)
-	// addKey adds a whole key with its hash; nil if the sketches of the kind hold numbers only.
-	addKey func(s *shape, payload []byte, hash uint64, key []byte, count int64)
-	// combine adds another sketch of the same shape, or subtracts it; nil for filters and maps. Only a kind with several
-	// layouts gets payloads of different lengths.
-	combine func(s *shape, payload, other []byte, subtract bool)
-	// list lists the numbers of a sketch, and leaves the rest in the payload; nil for filters and maps.
-	list func(s *shape, payload []byte, h *hasher) []Listed
-	// pairs has the functions of a kind of sketch that is asked for single numbers, and whose numbers may have values;
-	// nil for other kinds.
-	pairs *pairFunctions
-	// greatest returns the greatest number of a sketch, whose numbers begin with 1; nil if every number of 64 bits is one.
-	greatest func(s *shape) uint64
-	// listKeys is list for whole keys; nil if the sketches of the kind hold numbers only.
-	listKeys func(s *shape, payload []byte, h *hasher) []ListedKey
+	// isMade says that package filter makes filters of the kind, and changes them.
+	isMade bool
 }
 
 // A Handle is the type that an image opens as.
 type Handle int
 
-// The handles.
+// The handles that this package opens.
 const (
 	AFilter Handle = iota
 	AMap
-	ASketch
-	AnIndex
 )
 
-func (h Handle) String() string { return [...]string{"filter", "map", "sketch", "index"}[h] }
-
-// one returns the name with its article.
-func (h Handle) one() string {
-	if h == AnIndex {
-		return "an index"
-	}
-	return "a " + h.String()
-}
+func (h Handle) String() string { return [...]string{"filter", "map"}[h] }
 
 // handle returns the handle of the kind's images.
 func (r *kindRow) handle() Handle {
-	switch {
-	case r.value != nil:
+	if r.value != nil {
 		return AMap
-	case r.list != nil:
-		return ASketch
-	case r == &indexRow:
-		return AnIndex
 	}
 	return AFilter
 }
@@ -165,14 +129,55 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", uint32(k))
 }
 
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText takes the name of a kind that the library has.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for kind, name := range names {
+		if name == string(text) {
+			*k = kind
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %q is not the name of a kind", ErrUnknownValue, text)
+}
+
+// IsMade says whether package filter makes filters of a kind, and changes them.
+func IsMade(kind Kind) bool {
+	row := kind.row()
+	return row != nil && row.isMade
+}
+
+// Use is what packages view and filter do with the images of a kind.
+type Use struct {
+	Kind   Kind
+	Handle Handle
+	// Opens says that package view opens the images, and Inserts that its copies of them take insertions.
+	Opens, Inserts bool
+	// IsMade says that package filter makes filters of the kind, and inserts into them.
+	IsMade bool
+}
+
+// Uses returns what packages view and filter do with each kind that the library opens, in the order of the kinds'
+// numbers.
+func Uses() (uses []Use) {
+	for kind := range names {
+		use := Use{Kind: kind}
+		if row := kind.row(); row != nil {
+			use = Use{kind, row.handle(), true, row.insert != nil, row.isMade}
+		}
+		uses = append(uses, use)
+	}
+	sort.Slice(uses, func(i, j int) bool { return uses[i].Kind < uses[j].Kind })
+	return uses
+}
+
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
-	// blocks has the blocks (split_block, blocked, and counting in blocks), the cells of a sub-table (iblt), the symbols
-	// (riblt) or the sums (pinsketch).
-	blocks      uint64
+	blocks      uint64   // split_block, blocked, quotient, and counting in blocks
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
-	keyBytes    int       // riblt: the bytes of a whole key, or 0
 	bits        uint64    // all of them
 	reach       uint64    // the positions of a probe (bloom, counting), buckets (cuckoo), blocks (vector_quotient)
 	counterBits uint64    // counting: how wide a counter is
@@ -180,11 +185,11 @@ type shape struct {
 	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom
-	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry. pinsketch: of a sum
+	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
-	valueBits   uint         // maps, iblt
+	valueBits   uint         // maps
 	checkBits   uint         // bloomier
 	byRibbon    bool         // bloomier and retrieval
 	values      wordCells    // approximator and mutable_bloomier
@@ -193,7 +198,6 @@ type shape struct {
 	buckets     bucketShape  // signatures
 	levels      []chainLevel // scalable
 	parts       *exactParts  // exact_set of several parts
-	index       *indexShape  // index
 }
 
 // wholeBytes returns how many bytes hold this number of bits.

@@ -9,6 +9,7 @@ var splitBlockRow = kindRow{
 	open:     (*shape).asSplitBlock,
 	contains: (*shape).splitBlockContains,
 	insert:   (*shape).splitBlockInsert,
+	isMade:   true,
 	first:    (*shape).splitBlockFirst,
 	check:    hasZeroTail,
 }
