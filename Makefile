@@ -141,14 +141,16 @@ test-interop: ## the owners of other formats and interfaces, installed where it 
 	@tests/interop/run.sh "$(TARGET)" $(INTEROP)
 
 # The module is compiled in a hurry; `make soak-redis` has it as it is released.
-# REDIS="damage": checks with this word in their names only.
+# REDIS="damage": checks with this word in their names only. SERVERS=some: the oldest server, the newest, and the one of
+# this system.
 test-redis: ## the module for Redis and Valkey and the command `petal redis`, on real servers
 	@echo "== $@: integrations/redis/tests/run.sh"
 	@cmake/requirements.sh test-redis
 	@CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
 	  $(MAKE) --no-print-directory redis
 	@$(BUILD_REDIS_COMMAND)
-	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
+	@PETAL_REDIS_SERVERS="$(or $(SERVERS),all)" PETAL_COMMAND="$(abspath $(TARGET))/release/petal" \
+	  integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
 
 # Says what it leaves out, and does nothing without Node.js.
 test-node: ## the JavaScript package in Node.js alone, with two of its four modules
@@ -208,6 +210,7 @@ soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis
 	@$(BUILD_REDIS_COMMAND)
+	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)"
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more. Boost.Bloom (Boost 1.89 or later) and RocksDB are

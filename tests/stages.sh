@@ -32,7 +32,7 @@ more)
 60 test-musl
 120 test-node
 250 test-go PART=more
-250 test-redis
+450 test-redis SERVERS=some
 300 test-interop"
     ;;
 *)

