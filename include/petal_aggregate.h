@@ -363,7 +363,7 @@ uint32_t petal_aggregate_states(const petal_aggregate *aggregate);
  * The image of an aggregate has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_aggregate_open(const char *path,
                                   const petal_open_options *options,
                                   petal_aggregate **aggregate,

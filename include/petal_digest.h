@@ -234,7 +234,7 @@ uint64_t petal_digest_capabilities(const petal_digest *digest);
  * The image of a digest has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_digest_open(const char *path,
                                const petal_open_options *options,
                                petal_digest **digest,

@@ -208,7 +208,7 @@ petal_status petal_index_builder_finish(petal_index_builder *builder, petal_inde
  * The image of an index has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_index_open(const char *path,
                               const petal_open_options *options,
                               petal_index **index,

@@ -221,7 +221,7 @@ uint64_t petal_map_capabilities(const petal_map *map);
  * is.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_map_open(const char *path, const petal_open_options *options, petal_map **map, petal_error *error);
 
 /**

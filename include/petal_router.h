@@ -405,7 +405,7 @@ petal_status petal_router_rates(const petal_router *router, petal_route_rates *r
  * over them. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_router_open(const char *path,
                                const petal_open_options *options,
                                petal_router **router,

@@ -161,7 +161,7 @@ petal_status petal_sketch_compatibility_id(const petal_sketch *sketch, uint8_t *
  * The image of a sketch has the same parts as that of a filter. It opens in each mode but `PETAL_OPEN_SHARE`.
  */
 
-/** Opens a file that is an image. {open} `options` is nullable. */
+/** Opens a file that is an image. `options` is nullable. */
 petal_status petal_sketch_open(const char *path,
                                const petal_open_options *options,
                                petal_sketch **sketch,

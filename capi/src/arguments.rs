@@ -193,6 +193,7 @@ pub(crate) unsafe fn read<'a, H: Owner + 'a>(pointer: *const H, name: &str) -> R
 ///
 /// # Safety
 /// `count` pointers are readable during the call.
+#[inline(never)]
 pub(crate) unsafe fn pointers<'a, T>(array: *const *const T, count: usize, name: &str) -> Result<&'a [NonNull<T>]> {
     // SAFETY: as many pointers are readable, as the safety section asks.
     let pointers = unsafe { reading::elements(array, count, name) }?;
@@ -361,6 +362,7 @@ pub(crate) trait Given: SizedStruct {
 
 /// # Safety
 /// `pointer` is NULL or points to a struct with as many bytes as its `struct_size` says.
+#[inline(never)]
 pub(crate) unsafe fn given<T: Given>(pointer: *const T, name: &str) -> Result<T::Said> {
     // SAFETY: NULL or a struct of its size, as the safety section asks.
     T::said(unsafe { reading::read_optional(pointer) }?, name)
@@ -375,6 +377,7 @@ pub(crate) struct Fill<'a, T> {
 impl<T: SizedStruct> Fill<'_, T> {
     /// # Safety
     /// `to` is NULL or points to a struct with as many writable bytes as its `struct_size` says.
+    #[inline(never)]
     pub(crate) unsafe fn new(to: *mut T, name: &str) -> Result<Self> {
         if to.is_null() {
             return Err(reading::null(name));
@@ -410,6 +413,7 @@ pub(crate) struct Callback<'a> {
 impl Callback<'_> {
     /// # Safety
     /// `function` is NULL or may be called with `context`, and any bytes, during the call.
+    #[inline(never)]
     pub(crate) unsafe fn new(function: Option<Write>, context: *mut c_void, name: &str) -> Result<Self> {
         let function = function.ok_or_else(|| reading::null(name))?;
         Ok(Callback { function, context, call: PhantomData })

@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=12000000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=12100000 # bytes of libpetal.a: a guard against what slips in, not an aim
 . "$here/checks.sh"
 soname=libpetal.so.${version%%.*}
 

@@ -245,7 +245,7 @@ export function choose(petal, kinds, changed) {
     // The exact numbers, for programs that read the page.
     const data = { "data-kind": kind, "data-bits": bitsPerKey, "data-bytes": fit.bytes, "data-rate": falsePositiveRate, "data-lines": linesPerLookup };
     return make("tr", { class: isBest ? "best" : false, tabindex: 0, ...data },
-      make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: { 1: "bytes", 4: "build" }[i] ?? false }, text)));
+      make("th", { scope: "row" }, kind + setting, isBest ? " (take this)" : ""), ...cells.map((text, i) => make("td", { class: { 1: "bytes", 3: "reads", 4: "build" }[i] ?? false }, text)));
   }
 
   function others(proposals) {
