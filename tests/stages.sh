@@ -22,17 +22,17 @@ first)
     ;;
 more)
     command="make test-more"
-    lane_1="200 test-lint
-400 test-rust PART=more
-200 test-neon
-300 test-fuzz
-400 test-sanitizers"
-    lane_2="200 test-c PART=more
-300 test-package PART=more
+    lane_1="350 test-lint
+650 test-rust PART=more
+450 test-neon
+350 test-fuzz
+450 test-sanitizers"
+    lane_2="400 test-c PART=more
+400 test-package PART=more
 60 test-musl
-120 test-node
-250 test-go PART=more
-450 test-redis SERVERS=some
+130 test-node
+450 test-go PART=more
+500 test-redis SERVERS=some
 300 test-interop"
     ;;
 *)
