@@ -55,7 +55,7 @@ demo: ## the main job on real words: install into target/demo, compile a C progr
 	@cmake/demo.sh "$(BUILD)" "$(TARGET)/demo"
 
 # KIND=cuckoo: the tests over all kinds look at this one only.
-check: ## what to run while you work: formatting, style, compile errors, the tests over all kinds; two minutes once compiled
+check: ## what to run while you work: formatting, style, compile errors, the tests over all kinds; a minute after a change
 	tests/style.sh
 	cargo fmt --all --check
 	cargo check --locked -p petal -p petal-capi -p petal-cli
