@@ -58,9 +58,8 @@ export function choose(petal, kinds, changed) {
   }
 
   function write(all) {
-    // An address may have names of any kind, and the page has these only.
-    for (const name of Object.keys(DEFAULTS)) {
-      const [field, value] = [fields[name], all[name] ?? DEFAULTS[name]];
+    for (const [name, value] of Object.entries({ ...DEFAULTS, ...all })) {
+      const field = fields[name];
       if (typeof DEFAULTS[name] === "boolean") field.checked = value === true || value === "1";
       else field.value = value;
       // No button of a group is chosen if the address says nonsense.
