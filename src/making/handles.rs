@@ -131,7 +131,7 @@ impl Filter {
         create::create(spec)
     }
 
-    /// An empty filter of the default kind for `capacity` distinct keys. With so many keys its false-positive rate, a
+    /// An empty filter of the default kind for `capacity` distinct keys. With that many keys its false-positive rate, a
     /// share inside (0, 1), is at most `false_positive_rate`.
     ///
     /// ```

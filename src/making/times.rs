@@ -12,7 +12,7 @@ use crate::handle::many;
 use crate::simd;
 
 impl Builder {
-    /// Adds a key that came so many times. 0 times add nothing.
+    /// Adds a key that came `times` times; 0 adds nothing.
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add`].
@@ -22,7 +22,7 @@ impl Builder {
         self.add_hash_times(hash, times)
     }
 
-    /// Adds a `u64` key that came so many times; see [`Builder::add_times`].
+    /// Adds a `u64` key that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// As [`Builder::add_times`].
@@ -31,7 +31,7 @@ impl Builder {
         self.add_hash_times(hash, times)
     }
 
-    /// Adds a hash that came so many times; see [`Builder::add_times`].
+    /// Adds a hash that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].

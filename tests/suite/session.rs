@@ -303,7 +303,7 @@ fn messages_that_no_side_sends_are_refused() {
 }
 
 /// A result that says that this side has a key which it does not have is refused, although counts and checksums agree.
-/// The same result with a key that this side has is taken.
+/// A result that names a key of this side is accepted.
 #[test]
 fn results_are_held_against_the_kept_keys() {
     let hasher = Spec::default().hasher().unwrap();

@@ -194,7 +194,7 @@ func (f *Filter) InsertBatch(keys Keys, answers *Answers) error {
 	return nil
 }
 
-// prepare returns an error if there is less room than for so many keys.
+// prepare returns an error if there is room for fewer keys.
 func (a *Answers) prepare(keys int) error {
 	a.TrueCount, a.Done = 0, 0
 	if a.Bools != nil && len(a.Bools) < keys {

@@ -3,7 +3,7 @@
 //! Small filters are counted: for every pair of words (b, c) that hashes can have, 64 values of `a` are tried at a
 //! time, whose bits lie side by side. The partitioned layout is counted slice by slice. Counting is exact, whatever was
 //! inserted. Larger filters, which would take more than [`MOST_READS`] reads, go to [`crate::sizing::dependent`]. In
-//! these, dependence adds only a small part of the rate, or a sum over so many hashes that it is near its mean.
+//! these, dependence adds only a small part of the rate, or a sum over enough hashes to be near its mean.
 
 use super::Bloom;
 use super::derivation::{Derivation, Probes};

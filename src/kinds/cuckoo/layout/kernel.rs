@@ -25,7 +25,7 @@ pub struct Kernel {
 
 /// What the compiler knows of a shape of buckets.
 pub(super) trait Shape {
-    /// The same number of buckets, of this shape.
+    /// These buckets with the numbers of the shape, which the compiler knows, instead of those that were read.
     fn of(buckets: &Buckets) -> Buckets;
 }
 

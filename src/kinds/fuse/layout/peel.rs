@@ -153,7 +153,7 @@ impl<'a, Q: Keys, const K: usize> Peeling<'a, Q, K> {
     /// As [`Peeling::drain`], until `limit` keys are peeled in all. `go_on` is called with each queued cell in which no
     /// key is left; if it returns false, the draining ends.
     ///
-    /// The cells are a queue. Consecutive free cells in it do not depend on each other, so many are under way at the
+    /// The cells are a queue. Consecutive free cells in it are independent, and thus several are under way at the
     /// same time. A cell becomes free near the cell that freed it, so the slots at work stay in the cache. The places
     /// behind the head hold the cells of peeled keys. A cell comes into the queue at most once, when its count becomes
     /// 1 or because its count was 1 before. So `tail` is never past the last place.
