@@ -950,30 +950,34 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_is(const petal_view *view, const uint
   return differing << (64 - width) == 0;
 }
 
-/* The same for keys with three cells of a byte. */
+/* The same for keys with three cells of a byte. Nothing changes the cells of a static filter, so these are plain loads,
+ * which can be operands of the exclusive or. */
 PETAL_INLINE_ALWAYS bool petal_inline_fuse_is_byte(const uint64_t *words, petal_inline_fuse_cells found, uint64_t z) {
   const unsigned char *bytes = PETAL_INLINE_POINTER(const unsigned char *, words);
   uint64_t differing = z * PETAL_INLINE_GOLDEN >> 32;
-  for (int i = 0; i < 3; i++) {
-    differing ^= *PETAL_INLINE_CAST(const volatile unsigned char *, bytes + PETAL_INLINE_CAST(size_t, found.cells[i]));
-  }
+  for (int i = 0; i < 3; i++) differing ^= bytes[PETAL_INLINE_CAST(size_t, found.cells[i])];
   return (differing & 255) == 0;
 }
 
-/* A lookup by a hash in its order. `is_of_bytes` says that keys have three cells of a byte, and is a constant wherever
- * this function is called, so that neither case pays for the other. */
+/* A lookup by a hash in its order in the only shard. `is_of_bytes` says that keys have three cells of a byte, and is a
+ * constant wherever this function is called, so that neither case pays for the other. */
+PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains_in_one(const petal_view *view, uint64_t x, bool is_of_bytes) {
+  const petal_inline_fuse_shard only = petal_inline_fuse_only(view);
+  const uint64_t arity = is_of_bytes ? 3 : view->words[2], z = petal_inline_scatter(x, only.seeds);
+  const petal_inline_fuse_cells found = petal_inline_fuse_find(arity, only, x >> 32, z);
+  return is_of_bytes ? petal_inline_fuse_is_byte(only.words, found, z)
+                     : petal_inline_fuse_is(view, only.words, found, z);
+}
+
+/* The same among shards. */
 PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint64_t x, bool is_of_bytes) {
-  petal_inline_fuse_shard shard = petal_inline_fuse_only(view);
-  uint64_t arity = is_of_bytes ? 3 : view->words[2], how_far = x >> 32;
-  const bool is_only = shard.length != 0;
-  if (!is_only) {
-    if (view->words[0] == 0) return false;
-    if (!petal_inline_fuse_read(view, petal_inline_reduce(x, view->words[0]), &shard)) return true;
-    how_far = x * view->words[0] >> 32;
-  }
-  uint64_t z = petal_inline_scatter(x, shard.seeds);
-  petal_inline_fuse_cells found = petal_inline_fuse_find(arity, shard, how_far, z);
-  if (!is_only && found.cells[3] >= shard.cells) return true;
+  const uint64_t shards = view->words[0], arity = is_of_bytes ? 3 : view->words[2];
+  petal_inline_fuse_shard shard;
+  if (shards == 0) return false;
+  if (!petal_inline_fuse_read(view, petal_inline_reduce(x, shards), &shard)) return true;
+  const uint64_t z = petal_inline_scatter(x, shard.seeds);
+  const petal_inline_fuse_cells found = petal_inline_fuse_find(arity, shard, x * shards >> 32, z);
+  if (found.cells[3] >= shard.cells) return true;
   return is_of_bytes ? petal_inline_fuse_is_byte(shard.words, found, z)
                      : petal_inline_fuse_is(view, shard.words, found, z);
 }
@@ -981,10 +985,10 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint
 /* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t x = petal_inline_order(hash);
-  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && view->words[2] == 3)) {
-    return petal_inline_fuse_contains(view, x, true);
-  }
-  return petal_inline_fuse_contains(view, x, false);
+  const bool is_of_bytes = (view->words[1] == 8) & (view->words[2] == 3), is_one = view->words[6] != 0;
+  if (PETAL_INLINE_LIKELY(is_of_bytes & is_one)) return petal_inline_fuse_contains_in_one(view, x, true);
+  if (is_of_bytes) return petal_inline_fuse_contains(view, x, true);
+  return is_one ? petal_inline_fuse_contains_in_one(view, x, false) : petal_inline_fuse_contains(view, x, false);
 }
 
 /* Fetches the lines of the cells. The directory is read, unless there is only one shard. */
@@ -1012,8 +1016,10 @@ typedef struct {
 } petal_inline_cuckoo_places;
 
 PETAL_INLINE_ALWAYS petal_inline_cuckoo_places petal_inline_cuckoo_find(const petal_view *view, uint64_t hash) {
-  const uint64_t buckets = view->words[0], width = view->words[2], size = view->words[1] * width, one = 1;
-  uint64_t fingerprint = 1 + petal_inline_reduce(hash * PETAL_INLINE_GOLDEN, (one << width) - 1);
+  const uint64_t buckets = view->words[0], width = view->words[2], size = view->words[1] * width;
+  /* This is petal_inline_reduce() to 2^width - 1, by shifts. */
+  uint64_t product = hash * PETAL_INLINE_GOLDEN;
+  uint64_t fingerprint = (product >> (64 - width)) + (product << width >= product);
   uint64_t mixed = petal_inline_scatter(petal_inline_order(fingerprint), 0);
   uint64_t bucket = petal_inline_reduce(hash, buckets), sum = 2 * petal_inline_reduce(mixed, buckets / 2) + 1;
   /* Both buckets are less than their number, whatever the payload says. */
@@ -1053,11 +1059,13 @@ PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view,
   const petal_inline_cuckoo_places places = petal_inline_cuckoo_find(view, hash);
   const uint64_t last = places.first > places.second ? places.first : places.second;
   if (PETAL_INLINE_LIKELY(view->words[5] != 0 && (last >> 3) + 8 <= view->payload_bytes)) {
-    const uint64_t ones = view->words[4], highs = ones << (view->words[2] - 1), lows = highs - ones;
+    const uint64_t ones = view->words[4], highs = ones << (view->words[2] - 1);
     uint64_t pattern = places.fingerprint * ones;
     uint64_t first = petal_inline_load_bits(view->payload, places.first) ^ pattern;
     uint64_t second = petal_inline_load_bits(view->payload, places.second) ^ pattern;
-    return ((((first & lows) + lows) | first) & (((second & lows) + lows) | second) & highs) != highs;
+    /* The subtraction sets the highest bit of the lowest slot that is 0. Without such a slot it sets no highest bit
+     * that was not set before. */
+    return ((((first - ones) & ~first) | ((second - ones) & ~second)) & highs) != 0;
   }
 #endif
   return petal_inline_cuckoo_contains_in_parts(view, hash);
@@ -1227,35 +1235,93 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_sum_all(const petal_view *view,
   return sum ^ petal_inline_ribbon_sum(view, is_inside, byte + 16 * columns, row->high >> 1 >> rest, 1);
 }
 
+#if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
+/* Four groups of eight bytes, with the bits of slots that have a coefficient. The coefficients are those of four bytes
+ * of `coefficients`, which `which` copies to all bytes of their groups. */
+PETAL_INLINE_ALWAYS __m256i petal_inline_ribbon_four(const unsigned char *groups, uint64_t coefficients,
+                                                     __m256i which) {
+  __m256i all = _mm256_set1_epi64x(PETAL_INLINE_CAST(int64_t, coefficients));
+  __m256i bits = _mm256_loadu_si256(PETAL_INLINE_POINTER(const __m256i *, groups));
+  return _mm256_and_si256(bits, _mm256_shuffle_epi8(all, which));
+}
+#endif
+
+/* The same as petal_inline_ribbon_sum_all(), where the row is inside and there are eight columns. The groups then lie
+ * one after the other. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_sum_eight(const petal_view *view, const petal_inline_ribbon_row *row) {
+#if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
+  const __m256i lower = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i upper = _mm256_add_epi8(lower, _mm256_set1_epi8(4));
+  const unsigned char *groups = PETAL_INLINE_POINTER(const unsigned char *, view->payload) + row->byte;
+  const unsigned shift = row->shift, rest = 63 - shift;
+  const uint64_t first = row->low << shift, next = row->high << shift | row->low >> 1 >> rest;
+  __m256i sums = _mm256_xor_si256(petal_inline_ribbon_four(groups, first, lower),
+                                  petal_inline_ribbon_four(groups + 32, first, upper));
+  uint64_t last = next;
+  groups += 64;
+  if (view->words[2] != 64) {
+    sums = _mm256_xor_si256(sums, petal_inline_ribbon_four(groups, next, lower));
+    sums = _mm256_xor_si256(sums, petal_inline_ribbon_four(groups + 32, next, upper));
+    last = row->high >> 1 >> rest;
+    groups += 64;
+  }
+  __m128i two = _mm_xor_si128(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  __m128i one = _mm_xor_si128(two, _mm_unpackhi_epi64(two, two));
+  uint64_t tail = petal_inline_load_eight(PETAL_INLINE_POINTER(const uint64_t *, groups), 0);
+  return PETAL_INLINE_CAST(uint64_t, _mm_cvtsi128_si64(one)) ^ (tail & UINT64_C(0x0101010101010101) * (last & 255));
+#else
+  return petal_inline_ribbon_sum_all(view, true, row->byte, row);
+#endif
+}
+
 /* The same of a row that reaches past the payload. */
 PETAL_INLINE_SELDOM uint64_t petal_inline_ribbon_sum_outside(const petal_view *view, uint64_t byte,
                                                              petal_inline_ribbon_row row) {
   return petal_inline_ribbon_sum_all(view, false, byte, &row);
 }
 
-/* What the slots of a row give in eight columns, from `first` on. Bits above the columns mean nothing. */
-PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_columns(const petal_view *view, const petal_inline_ribbon_row *row,
-                                                   uint64_t first) {
-  const uint64_t byte = row->byte + first, last = byte + view->words[2] / 8 * view->words[1];
-  bool is_inside = byte <= last && last < view->payload_bytes - 7;
-  uint64_t sum = PETAL_INLINE_LIKELY(is_inside) ? petal_inline_ribbon_sum_all(view, true, byte, row)
-                                                : petal_inline_ribbon_sum_outside(view, petal_inline_once(byte), *row);
-  /* The parity of each byte, and these as bits. */
+/* The parity of each byte, the lowest first. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_parities(uint64_t sum) {
   sum ^= sum >> 4;
   sum ^= sum >> 2;
   sum = (sum ^ sum >> 1) & UINT64_C(0x0101010101010101);
   return sum * UINT64_C(0x0102040810204080) >> 56;
 }
 
+/* Whether eight columns of a row, from the one whose first group is at `byte`, are in the payload. */
+PETAL_INLINE_ALWAYS bool petal_inline_ribbon_is_inside(const petal_view *view, uint64_t byte) {
+  const uint64_t last = byte + view->words[2] / 8 * view->words[1];
+  return byte <= last && last < view->payload_bytes - 7;
+}
+
+/* What the slots of a row give in eight columns, from `first` on. Bits above the columns mean nothing. */
+PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_columns(const petal_view *view, const petal_inline_ribbon_row *row,
+                                                         uint64_t first) {
+  const uint64_t byte = row->byte + first;
+  return petal_inline_ribbon_parities(PETAL_INLINE_LIKELY(petal_inline_ribbon_is_inside(view, byte))
+                                          ? petal_inline_ribbon_sum_all(view, true, byte, row)
+                                          : petal_inline_ribbon_sum_outside(view, petal_inline_once(byte), *row));
+}
+
+/* Whether the columns of a row are the bits of `fingerprint`, with other bits above them. */
+PETAL_INLINE_SELDOM bool petal_inline_ribbon_is(const petal_view *view, petal_inline_ribbon_row row,
+                                                uint64_t fingerprint) {
+  for (uint64_t first = 0; first < view->words[1]; first += 8) {
+    fingerprint ^= petal_inline_ribbon_columns(view, &row, first) << first;
+  }
+  return fingerprint << (64 - view->words[1]) == 0;
+}
+
 /* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_RIBBON. */
 PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
   if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return false;
-  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), differing = z * PETAL_INLINE_GOLDEN >> 32;
+  uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), fingerprint = z * PETAL_INLINE_GOLDEN >> 32;
   const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, x, z);
-  for (uint64_t first = 0; first < view->words[1]; first += 8) {
-    differing ^= petal_inline_ribbon_columns(view, &row, first) << first;
+  if (PETAL_INLINE_LIKELY(view->words[1] == 8 && petal_inline_ribbon_is_inside(view, row.byte))) {
+    uint64_t found = petal_inline_ribbon_parities(petal_inline_ribbon_sum_eight(view, &row));
+    return ((fingerprint ^ found) & 255) == 0;
   }
-  return differing << (64 - view->words[1]) == 0;
+  return petal_inline_ribbon_is(view, row, petal_inline_once(fingerprint));
 }
 
 /* Fetches the lines of the slots of a row. */
@@ -1367,13 +1433,10 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_ribbon_scatter(petal_inline_identity i
   return petal_inline_scatter(petal_inline_order(id.low ^ high), 0);
 }
 
-/* The value of a key. The view is one of PETAL_LAYOUT_RIBBON_VALUES. */
-PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
-                                                                       petal_inline_identity id) {
+/* The value that the columns of a row give. */
+PETAL_INLINE_SELDOM petal_inline_answer petal_inline_ribbon_value(const petal_view *view, petal_inline_ribbon_row row,
+                                                                  uint64_t z) {
   const uint64_t columns = view->words[1], value_bits = view->words[7];
-  if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return petal_inline_value_of_none(columns - value_bits);
-  const uint64_t z = petal_inline_ribbon_scatter(id);
-  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, id.high, z);
   uint64_t first = 0, rest = 0;
   for (uint64_t column = 0; column < columns && column < 64; column += 8) {
     first |= petal_inline_ribbon_columns(view, &row, column) << column;
@@ -1382,6 +1445,20 @@ PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const pet
     rest |= petal_inline_ribbon_columns(view, &row, column) << (column - 64);
   }
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
+}
+
+/* The value of a key. The view is one of PETAL_LAYOUT_RIBBON_VALUES. */
+PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
+                                                                       petal_inline_identity id) {
+  const uint64_t columns = view->words[1], value_bits = view->words[7];
+  if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return petal_inline_value_of_none(columns - value_bits);
+  const uint64_t z = petal_inline_ribbon_scatter(id);
+  const petal_inline_ribbon_row row = petal_inline_ribbon_find(view, id.high, z);
+  if (PETAL_INLINE_LIKELY(columns == 8 && petal_inline_ribbon_is_inside(view, row.byte))) {
+    uint64_t found = petal_inline_ribbon_parities(petal_inline_ribbon_sum_eight(view, &row));
+    return petal_inline_value(found, 0, value_bits, 8 - value_bits, z);
+  }
+  return petal_inline_ribbon_value(view, row, petal_inline_once(z));
 }
 
 /* Fetches the lines of a key's slots. The function reads the metadata to find them. */
@@ -1397,40 +1474,37 @@ PETAL_INLINE_ALWAYS uint64_t petal_view_hash_u64(const petal_view *view, uint64_
   return petal_inline_xxh3(view->hash_flip, key);
 }
 
-/* Lookups in the layouts that are not blocks. Compared with such a lookup a call inside a program takes little. As
- * parts of a loop over keys these lookups would take the registers that the blocks need. */
-PETAL_INLINE_SELDOM bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
-  switch (view->layout) {
-    case PETAL_LAYOUT_TWO_BLOCKS:
-      return petal_view_two_blocks_contains_hash(view, hash);
-    case PETAL_LAYOUT_BLOOM:
-      return petal_view_bloom_contains_hash(view, hash);
-    case PETAL_LAYOUT_FUSE:
-      return petal_view_fuse_contains_hash(view, hash);
-    case PETAL_LAYOUT_CUCKOO:
-      return petal_view_cuckoo_contains_hash(view, hash);
-    case PETAL_LAYOUT_RIBBON:
-      return petal_view_ribbon_contains_hash(view, hash);
-    default:
-      return true;
-  }
+/* A lookup in a ribbon, which is too long to become a part of every caller. */
+PETAL_INLINE_SELDOM bool petal_inline_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
+  return petal_view_ribbon_contains_hash(view, hash);
+}
+
+/* Lookups in the layouts that have less use of being inlined than blocks. */
+PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
+  if (view->layout == PETAL_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
+  if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) return petal_view_two_blocks_contains_hash(view, hash);
+  if (view->layout != PETAL_LAYOUT_RIBBON) return true;
+  return petal_inline_ribbon_contains_hash(view, petal_inline_once(hash));
 }
 
 /* Whether a hash may have been inserted; false is certain. Returns true if something is wrong. A program that knows the
- * layout, say of a view that it made of its own filter, may call the function of the layout instead. */
+ * layout, say of a view that it made of its own filter, may call the function of the layout instead. That is as fast,
+ * or up to a fifth faster, and leaves less code in the program. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
     return petal_view_split_block_contains_hash(view, hash);
   }
-  return petal_inline_other_contains_hash(view, petal_inline_once(hash));
+  return petal_inline_other_contains_hash(view, hash);
 }
 
 /* Whether a uint64_t key may have been inserted. Returns true if the filter's hash function is not XXH3. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_t key) {
   if (view == NULL) return true;
-  /* One condition for each layout, which a compiler can compute before a loop. */
+  /* One condition for each layout of blocks, which a compiler can compute before a loop. */
   const bool is_hashed = view->hash == PETAL_HASH_XXH3;
   if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
     return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
@@ -1438,7 +1512,7 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_SPLIT_BLOCK))) {
     return petal_view_split_block_contains_hash(view, petal_view_hash_u64(view, key));
   }
-  return is_hashed ? petal_inline_other_contains_hash(view, petal_inline_once(petal_view_hash_u64(view, key))) : true;
+  return is_hashed ? petal_inline_other_contains_hash(view, petal_view_hash_u64(view, key)) : true;
 }
 
 /* Fetches memory of the layouts that are not blocks. The returned number has no meaning. */
