@@ -7,7 +7,7 @@
 //! QUERIES` does so for `benches/compare/attributes.py`: a line of ROWS has the attributes of a row, and a line of
 //! QUERIES attributes with their places.
 
-use petal::kinds::index::{FEATURE_BITS, FOLD, ID_BYTES, STORE, WIDTH};
+use petal::index::{FEATURE_BITS, FOLD, ID_BYTES, STORE, WIDTH};
 use petal::{Image, Index, IndexBuilder, OpenOptions, SearchOptions, Similarity, Spec};
 use std::hint::black_box;
 use std::time::Instant;

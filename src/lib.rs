@@ -417,46 +417,49 @@ struct Readme;
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
+pub mod aggregate;
 mod batch;
 mod bits;
 pub mod blocks;
 pub mod contract;
+pub mod digest;
 mod error;
 pub mod format;
 pub mod generic;
 mod handle;
 pub mod hash;
+pub mod index;
 pub mod interop;
 pub mod kinds;
 mod making;
 mod order;
+pub mod registry;
+pub mod router;
 #[cfg(feature = "serde")]
 mod serde_forms;
 pub mod session;
 pub mod simd;
 pub mod sizing;
+pub mod sketch;
 mod spec;
 pub mod storage;
 pub mod wire;
 
 // Handles, and what they say.
-pub use handle::aggregate::{Aggregate, Expected, Results};
-pub use handle::digest::{Digest, FindOptions, Found, Match};
+pub use aggregate::{Aggregate, Expected, Meeting, Results, StateValue, state::Tallies};
+pub use digest::{Digest, FindOptions, Found, Match};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
-pub use handle::index::{Hit, Index, SearchOptions};
 pub use handle::map::Map;
-pub use handle::router::{self, Router};
-pub use handle::sketch::Sketch;
-pub use handle::stream::Stream;
-pub use kinds::aggregate::{Meeting, StateValue, state::Tallies};
-pub use kinds::index::features::{Corrected, Features, Fold};
-pub use kinds::index::similarity::Similarity;
+pub use index::features::{Corrected, Features, Fold};
+pub use index::similarity::Similarity;
+pub use index::{Hit, Index, SearchOptions};
+pub use router::Router;
+pub use sketch::{Sketch, Stream};
 
 // What a filter is made from.
 pub use hash::{HashFunction, Hasher, SecretKey};
-pub use kinds::registry;
 pub use simd::Kernel;
 pub use spec::{
     DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Size, Spec,

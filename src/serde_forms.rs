@@ -2,20 +2,20 @@
 //!
 //! Only the feature `serde` compiles this file.
 
+use crate::aggregate::Aggregate;
 use crate::contract::Row;
+use crate::digest::Digest;
 use crate::error::{Error, error};
-use crate::handle::aggregate::Aggregate;
-use crate::handle::digest::Digest;
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
-use crate::handle::index::Index;
 use crate::handle::map::Map;
-use crate::handle::router::Router;
-use crate::handle::sketch::Sketch;
 use crate::hash::HashFunction;
-use crate::kinds::registry::{self, OWN};
+use crate::index::Index;
 use crate::making::{OpenOptions, load_as, parameter_of};
+use crate::registry::{self, OWN};
+use crate::router::Router;
 use crate::simd::Kernel;
+use crate::sketch::Sketch;
 use crate::spec::{Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Spec};
 use core::fmt;
 use core::marker::PhantomData;

@@ -83,11 +83,11 @@ pub fn of_sketch(args: &args::sketch::Build) -> Outcome<Spec> {
 
 /// The spec of the options of `petal index build`, without what the input says.
 pub fn of_index(args: &args::index::Build) -> Outcome<Spec> {
-    let row = petal::kinds::index::ROW;
+    let row = petal::index::ROW;
     let mut spec = with(Spec { kind: Some(row.kind), ..Spec::default() }, Some(row.name), &args.hashing, &args.set)?;
     // Documents are asked for all terms of a query, which columns answer; fingerprints are asked for similar ones.
     let has_terms = matches!(args.format.as_deref(), Some("terms" | "files"));
-    let settings = [(&petal::kinds::index::STORE, has_terms), (&petal::kinds::index::NESTING, args.not_nesting)];
+    let settings = [(&petal::index::STORE, has_terms), (&petal::index::NESTING, args.not_nesting)];
     for (parameter, is_set) in settings {
         if is_set && !spec.parameters.iter().any(|setting| setting.id == parameter.id()) {
             spec.set(parameter, 1.0)?;
@@ -98,7 +98,7 @@ pub fn of_index(args: &args::index::Build) -> Outcome<Spec> {
 
 /// The spec of the options of `petal digest make`, for `files` files whose names have `names` bytes.
 pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: usize) -> Outcome<Spec> {
-    let row = petal::kinds::digest::ROW;
+    let row = petal::digest::ROW;
     let spec = Spec { capacity, kind: Some(row.kind), ..Spec::default() };
     let mut spec = with(spec, Some(row.name), &args.hashing, &args.set)?;
     let mut set = |name: &str, value: f64, option: &str| {
@@ -131,7 +131,7 @@ pub fn of_digest(args: &args::digest::Make, capacity: u64, files: usize, names: 
 /// The spec of a sketch of minisketch in this many bytes, with the options of `petal sketch import`. Its capacity is
 /// the greatest number of sums for which the bytes have room.
 pub fn of_minisketch(args: &args::sketch::Import, bytes: usize) -> Outcome<Spec> {
-    let pinsketch = petal::kinds::pinsketch::ROW;
+    let pinsketch = petal::sketch::pinsketch::ROW;
     let spec =
         with(Spec { kind: Some(pinsketch.kind), ..Spec::default() }, Some(pinsketch.name), &args.hashing, &args.set)?;
     let field_bits = pinsketch.parameter("field_bits").map_or(Ok(64), |parameter| spec.parameter(parameter))?;

@@ -1,17 +1,7 @@
-//! What callers hold: [`filter::Filter`], [`map::Map`] and [`sketch::Sketch`], each over any kind, and the [`image`] of
-//! each.
+//! What callers hold: [`filter::Filter`] and [`map::Map`], each over any kind; and the [`image`] of any handle.
 
-pub mod aggregate;
-pub mod digest;
-pub mod index;
 pub mod estimate;
 pub mod filter;
 pub mod image;
-mod kept;
 pub(crate) mod many;
 pub mod map;
-mod minisketch;
-pub mod router;
-pub mod sketch;
-mod sketch_pairs;
-pub mod stream;

@@ -3,10 +3,8 @@
 //! kinds, [`levels`] those that can be a level of another kind.
 
 pub mod levels;
-pub mod registry;
 
 pub mod age_partitioned;
-pub mod aggregate;
 pub mod aleph;
 pub mod approximator;
 pub mod blocked;
@@ -15,8 +13,6 @@ pub mod bloomier;
 pub mod counting;
 pub mod cuckoo;
 pub mod d_left;
-pub mod digest;
-pub mod index;
 pub mod exact_bits;
 pub mod exact_set;
 pub mod foreign_bloom;
@@ -27,18 +23,14 @@ pub mod fuse;
 pub mod golomb;
 pub mod golomb_stream;
 pub mod hash_compaction;
-pub mod iblt;
 pub mod layered;
 pub mod mutable_bloomier;
-pub mod pinsketch;
 pub mod quotient;
 pub mod removed_set;
 pub mod retrieval;
-pub mod riblt;
 pub mod ribbon;
 pub mod rocksdb_bloom;
 pub mod rotating;
-pub mod router;
 pub mod scalable;
 pub mod signatures;
 pub mod spectral;

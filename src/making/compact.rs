@@ -9,7 +9,7 @@ use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::many;
 use crate::hash::{HashFunction, SecretKey};
-use crate::kinds::registry;
+use crate::registry;
 use crate::spec::Spec;
 use crate::storage::{AnyBytes, Words};
 use core::ptr::NonNull;

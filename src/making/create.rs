@@ -1,18 +1,18 @@
 //! Makes empty filters of any kind, and says what a spec asks for before anything is made.
 
 use crate::contract::{Base, Overfill, Row, Sizes};
+use crate::digest::Digest;
 use crate::error::{List, Result, error};
 use crate::format::{Geometry, HEADER_LENGTH, Header};
-use crate::handle::digest::Digest;
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
-use crate::handle::index::Index;
 use crate::handle::map::Map;
-use crate::handle::router::Router;
-use crate::handle::sketch::Sketch;
-use crate::kinds::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
-use crate::kinds::router;
+use crate::index::Index;
+use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
+use crate::router;
+use crate::router::Router;
 use crate::simd;
+use crate::sketch::Sketch;
 use crate::spec::{Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
 
@@ -211,7 +211,7 @@ pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
 /// # Errors
 /// As [`create_as`].
 pub fn create_digest(spec: &Spec) -> Result<Digest> {
-    let kind = spec.kind.unwrap_or(crate::kinds::digest::KIND);
+    let kind = spec.kind.unwrap_or(crate::digest::KIND);
     let mut digest: Digest = create_as(&Spec { kind: Some(kind), ..*spec })?;
     let base = digest.base_mut();
     // The size may come from the memory for each byte, and then the rate follows from it.
@@ -228,7 +228,7 @@ pub fn create_digest(spec: &Spec) -> Result<Digest> {
 /// # Errors
 /// As [`create_as`].
 pub fn create_index(spec: &Spec) -> Result<Index> {
-    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::kinds::index::KIND)), ..*spec })?;
+    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::index::KIND)), ..*spec })?;
     let capacity = index.capacity();
     // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
     index.base_mut().set_capacity(capacity);

@@ -7,10 +7,10 @@ use crate::error::Result;
 use crate::error::Status;
 use crate::format::Header;
 use crate::handle::image::Image;
-use crate::handle::index::Index;
-use crate::kinds::index::STORE;
-use crate::kinds::index::columns::BLOCK;
-use crate::kinds::index::layout::Shape;
+use crate::index::Index;
+use crate::index::STORE;
+use crate::index::columns::BLOCK;
+use crate::index::layout::Shape;
 use crate::spec::Spec;
 use crate::storage::Words;
 

@@ -12,7 +12,7 @@ use crate::error::{Result, error};
 use crate::handle::image::Image;
 use crate::handle::map::Map;
 use crate::hash::Hasher;
-use crate::kinds::registry::DEFAULT_MAP_KIND;
+use crate::registry::DEFAULT_MAP_KIND;
 use crate::spec::Spec;
 use std::path::Path;
 

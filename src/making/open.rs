@@ -5,7 +5,7 @@ use crate::error::{Error, List, Result, Status, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
 use crate::hash::{HashFunction, Hasher, SecretKey};
-use crate::kinds::registry;
+use crate::registry;
 use crate::storage::{Access, Descriptor, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::fmt;
 use core::str::FromStr;

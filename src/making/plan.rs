@@ -2,9 +2,9 @@
 
 use crate::contract::{Capabilities, Others, Overfill, Row};
 use crate::error::{Error, Result, error};
-use crate::kinds::registry::{FILTERS, find};
 use crate::making::create::create;
 use crate::order::{sort_by, sort_few_by_key};
+use crate::registry::{FILTERS, find};
 use crate::spec::{DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, KindId, Number, Setting, Spec, check_rate};
 use core::cmp::Ordering;
 

@@ -1,7 +1,7 @@
 //! Which way to the differences costs the fewest bytes, given what is known of both sets.
 
-use crate::kinds::riblt::sizing;
 use crate::sizing::ln;
+use crate::sketch::riblt::sizing;
 
 /// A way to the differences.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -63,7 +63,7 @@ pub fn differences(ours: &[u64], theirs: &[u64]) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::bits::mix;
-    use crate::kinds::riblt::symbols::Indices;
+    use crate::sketch::riblt::symbols::Indices;
 
     /// The estimate for sets with `common` common numbers, and `own` and `other` numbers that only one has, from the
     /// counts of 160 symbols.

@@ -3,7 +3,7 @@
 use super::set::Elements;
 use crate::contract::key_shape::KeyShape;
 use crate::error::{Result, error};
-use crate::kinds::riblt::peeler::Peeler;
+use crate::sketch::riblt::peeler::Peeler;
 use crate::storage::try_vec;
 
 /// What a difference holds: the elements with the count 1, and those with the count -1.

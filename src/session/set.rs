@@ -5,7 +5,7 @@ use super::wire::{self, Writer};
 use crate::error::{Result, error};
 use crate::hash::Hasher;
 use crate::interop::Cursor;
-use crate::kinds::riblt::symbols::add_all;
+use crate::sketch::riblt::symbols::add_all;
 use crate::storage::try_vec;
 
 /// Elements that are hashed and added together.

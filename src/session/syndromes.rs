@@ -4,10 +4,10 @@
 use super::wire::{self, Writer};
 use crate::error::{Result, error};
 use crate::interop::Cursor;
-use crate::kinds::pinsketch::carryless::Arithmetic;
-use crate::kinds::pinsketch::field::Field;
-use crate::kinds::pinsketch::sums::{decode, toggle};
 use crate::simd;
+use crate::sketch::pinsketch::carryless::Arithmetic;
+use crate::sketch::pinsketch::field::Field;
+use crate::sketch::pinsketch::sums::{decode, toggle};
 use crate::storage::try_vec;
 
 /// The syndromes of a set.

@@ -21,7 +21,7 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 pub const MAX_PARAMETERS: usize = 8;
 
 /// A kind by its number, as in the C API and in images. Every kind has a constant, such as [`KindId::FUSE`]. A kind is
-/// written and parsed as its name. [`crate::kinds::registry`] knows what stands behind a number.
+/// written and parsed as its name. [`crate::registry`] knows what stands behind a number.
 ///
 /// ```
 /// use petal::KindId;

@@ -4,7 +4,7 @@ use crate::contract::Base;
 use crate::error::{Error, Result, error};
 use crate::format::{Geometry, Header, PAYLOAD_UNIT};
 use crate::hash::HashFunction;
-use crate::kinds::registry;
+use crate::registry;
 use crate::spec::KindId;
 
 /// How many fields there are.

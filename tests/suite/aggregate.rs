@@ -2,7 +2,7 @@
 
 use crate::common::{Buffer, golden, image as bytes, is_soak, mix};
 use crate::format::seal;
-use petal::kinds::aggregate::{ROLES, ROW, STATES};
+use petal::aggregate::{ROLES, ROW, STATES};
 use petal::{
     Aggregate, HashFunction, Image, Meeting, Mode, OpenOptions, Results, Spec, StateValue, Status, create_as, load_as,
     open_as,

@@ -1,10 +1,9 @@
 //! Bit-sliced columns: the answers of a plain scan at every width and number of rows, and the rate of chance answers.
 
 use crate::common::mix;
-use petal::kinds::index::columns::{BLOCK, Columns, chance, ones, write_block};
+use petal::index::columns::{BLOCK, Columns, chance, ones, write_block};
 use petal::{
-    Features, Fold, HashFunction, Hasher, Image, Index, IndexBuilder, SearchOptions, Spec, Status, create_index,
-    kinds::index,
+    Features, Fold, HashFunction, Hasher, Image, Index, IndexBuilder, SearchOptions, Spec, Status, create_index, index,
 };
 use std::sync::atomic::AtomicU64;
 

@@ -2,8 +2,8 @@
 
 use crate::common::{golden, image, is_soak, mix};
 use crate::format::seal;
-use petal::kinds::digest::ROW;
-use petal::kinds::digest::layout::{Cut, Shape};
+use petal::digest::ROW;
+use petal::digest::layout::{Cut, Shape};
 use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -627,7 +627,7 @@ fn the_end_of_a_payload_is_found() {
     }
 }
 
-/// What the head of `src/kinds/digest/sizing.rs` says, worked out place by place: the probability that a random excerpt
+/// What the head of `src/digest/sizing.rs` says, worked out place by place: the probability that a random excerpt
 /// of `length` bytes is found.
 fn formula(digest: &Digest, length: u64) -> f64 {
     let (shape, state, rate) = (*digest.shape(), digest.state(), digest.entry_rate());

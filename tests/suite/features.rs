@@ -1,7 +1,7 @@
 //! Features as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets are.
 
 use crate::common::mix;
-use petal::kinds::index::features::{Fold, corrected, fold};
+use petal::index::features::{Fold, corrected, fold};
 use petal::{Features, Filter, HashFunction, Hasher, Image, Spec, Status, create, kinds};
 
 fn features(width: u64, bits: u32) -> Features {

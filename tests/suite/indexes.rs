@@ -2,8 +2,8 @@
 
 use crate::common::{Buffer, SECRET, golden, image, is_soak, mix};
 use crate::format::seal;
-use petal::kinds::index::ROW;
-use petal::kinds::index::layout::Shape;
+use petal::index::ROW;
+use petal::index::layout::Shape;
 use petal::{
     HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
     create_index, load_as, open_as,

@@ -638,7 +638,7 @@ fn kernels_of_scattered_counters_do_as_plain_code() {
 /// as the definitions of both say.
 #[test]
 fn kernels_of_rows_do_as_their_definitions() {
-    use petal::kinds::index::layout::{folds, kernel};
+    use petal::index::layout::{folds, kernel};
     let row = |seed: u64, words: usize| -> Vec<u64> { (0..words as u64).map(|i| mix(seed << 20 | i)).collect() };
     for words in [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 1024] {
         for count in [0, 1, 3, 8] {

@@ -2,7 +2,7 @@
 
 use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
-use petal::kinds::pinsketch::{MAX_CAPACITY, ROW};
+use petal::sketch::pinsketch::{MAX_CAPACITY, ROW};
 use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;

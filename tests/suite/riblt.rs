@@ -3,8 +3,8 @@
 
 use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
-use petal::kinds::riblt::symbols::{Indices, add};
-use petal::kinds::riblt::{ROW, sizing};
+use petal::sketch::riblt::symbols::{Indices, add};
+use petal::sketch::riblt::{ROW, sizing};
 use petal::{Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;

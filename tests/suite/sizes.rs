@@ -13,7 +13,7 @@ use petal::router::{Received, Route, Router};
 use petal::{
     Aggregate, Answers, Capabilities, Digest, Filter, FindOptions, Image, Index, Keys, Meeting, Mode, OpenOptions,
     Overfill, Row, Sizes, Sketch, Spec, StateValue, Status, create_as, create_digest, create_index, create_router,
-    create_sketch, kinds, load_as,
+    create_sketch, load_as,
 };
 use std::cell::Cell;
 
@@ -226,10 +226,10 @@ fn own(row: &Row, settings: &[(&str, f64)]) -> Spec {
 /// them anew.
 #[test]
 fn indexes_are_filled() {
-    for store in 0..kinds::index::layout::Store::NAMES.len() {
+    for store in 0..petal::index::layout::Store::NAMES.len() {
         for size in sizes() {
             let settings = [("width", 70.0), ("store", store as f64)];
-            let spec = Spec { capacity: size, ..own(&kinds::index::ROW, &settings) };
+            let spec = Spec { capacity: size, ..own(&petal::index::ROW, &settings) };
             let row = |id: u64| -> Vec<u8> {
                 let low = mix(id).to_le_bytes();
                 low.into_iter().chain([mix(!id) as u8 & 0x3f]).collect()
@@ -260,7 +260,7 @@ fn indexes_are_filled() {
 /// Aggregates meet as many participants as they are for.
 #[test]
 fn aggregates_are_filled() {
-    let row = &kinds::aggregate::ROW;
+    let row = &petal::aggregate::ROW;
     for size in sizes() {
         let spec = Spec { capacity: size, false_positive_rate: 1e-9, ..own(row, &[("states", 3.0)]) };
         let meet = |aggregate: &mut Aggregate| {
@@ -281,7 +281,7 @@ fn aggregates_are_filled() {
 /// Digests take as many payloads as they name, whose lengths lie around blocks and segments.
 #[test]
 fn digests_are_filled() {
-    let row = &kinds::digest::ROW;
+    let row = &petal::digest::ROW;
     for cut in [0.0, 1.0] {
         for payloads in sizes().filter(|size| *size <= 1024) {
             let bytes = |id: u64| -> Vec<u8> {
@@ -312,7 +312,7 @@ fn digests_are_filled() {
 /// Routers hold as many keys and have as many edges as they are for, with levels of every length, and advertise them.
 #[test]
 fn routers_are_filled() {
-    let row = &kinds::router::ROW;
+    let row = &petal::router::ROW;
     for size in sizes().filter(|size| *size <= 1024) {
         // As many edges as can be, or levels of many words.
         let edges = if size < 100 { size.min(64) } else { 2 };

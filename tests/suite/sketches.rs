@@ -519,7 +519,7 @@ pub fn bound_of_failure(numbers: u64, cells: u64, tables: u32) -> f64 {
 /// With more than 4 sub-tables there is no law, only the bound.
 #[test]
 fn failures_are_those_of_the_stopping_sets() {
-    use petal::kinds::iblt::sizing::failure;
+    use petal::sketch::iblt::sizing::failure;
     let mut between = 0;
     for numbers in [64, 65, 66, 100, 170] {
         for tables in 5..=7 {
@@ -539,7 +539,7 @@ fn failures_are_those_of_the_stopping_sets() {
 /// where the law has its middle.
 #[test]
 fn failures_rise_without_a_leap() {
-    use petal::kinds::iblt::sizing::failure;
+    use petal::sketch::iblt::sizing::failure;
     for (tables, threshold) in [(3, 1.222), (4, 1.295)] {
         for cells in [1000_u64, 10_000] {
             let all = (cells * u64::from(tables)) as f64;

@@ -3,7 +3,7 @@
 
 use crate::common::is_soak;
 use crate::sketches::{Random, with};
-use petal::kinds::riblt::ROW;
+use petal::sketch::riblt::ROW;
 use petal::{HashFunction, Image, Listing, Sketch, Spec, Status, Stream, create_sketch};
 use std::collections::BTreeSet;
 

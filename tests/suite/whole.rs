@@ -1,7 +1,7 @@
 //! Sketches of whole keys (`key_bytes`): compared with exact sets of byte strings.
 
 use crate::common::{golden, image as bytes, mix};
-use petal::kinds::riblt::ROW;
+use petal::sketch::riblt::ROW;
 use petal::{KeyListing, Keys, Mode, OpenOptions, Sketch, Spec, Status, Stream, create_sketch, load_as};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -194,7 +194,7 @@ fn golden_images_are_what_the_format_says() {
 /// With the hash function of the reference, the symbols of keys of 64 bytes are those of the reference.
 #[test]
 fn symbols_are_those_of_the_reference() {
-    use petal::kinds::riblt::symbols::add_all;
+    use petal::sketch::riblt::symbols::add_all;
     use std::hash::Hasher;
     let (mut hashes, mut keys) = (Vec::new(), Vec::new());
     for i in 0..100_u64 {

@@ -44,7 +44,7 @@ use crate::boundary::boundary;
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::kinds::aggregate::ROW;
+use petal_core::aggregate::ROW;
 use petal_core::{Aggregate, Spec};
 
 pub mod meeting;

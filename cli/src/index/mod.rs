@@ -214,7 +214,7 @@ pub fn info(args: &index::Info, common: args::Common) -> Outcome {
         capacity: index.capacity(),
         width: index.width(),
         feature_bits: shape.feature_bits,
-        store: petal::kinds::index::layout::Store::NAMES[shape.store as usize],
+        store: petal::index::layout::Store::NAMES[shape.store as usize],
         nesting: shape.nests,
         names: names.len(),
         mean_bits: if rows == 0 { 0.0 } else { bits as f64 / rows as f64 },

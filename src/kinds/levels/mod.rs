@@ -133,7 +133,7 @@ fn open<L: BitLayout + 'static>(geometry: &Geometry, instructions: Instructions)
 mod tests {
     use super::*;
     use crate::generic::bit_filter;
-    use crate::kinds::registry::FILTERS;
+    use crate::registry::FILTERS;
 
     /// A new kind whose payload is one bit array is not forgotten here.
     #[test]
@@ -148,9 +148,6 @@ mod tests {
             let layout = kind.open(&geometry, crate::simd::best()).unwrap();
             assert_eq!(layout.words() as u64, 2 * LEVEL_UNIT / 64, "{name}");
         }
-        assert_eq!(
-            NAMES[LEVEL.default as usize],
-            crate::kinds::registry::find(crate::kinds::registry::DEFAULT_KIND).unwrap().name
-        );
+        assert_eq!(NAMES[LEVEL.default as usize], crate::registry::find(crate::registry::DEFAULT_KIND).unwrap().name);
     }
 }

@@ -103,6 +103,7 @@ fn read(source: &Path) -> Result<Uses, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use petal::registry;
     use std::fs;
     use std::path::PathBuf;
 
@@ -127,10 +128,14 @@ mod tests {
     /// Whoever looks for a kind opens the folder that has its name.
     #[test]
     fn every_kind_is_one_folder() {
-        let kinds = crate::root().join("src/kinds");
-        for row in petal::registry::with_foreign() {
-            let text = fs::read_to_string(kinds.join(row.name).join("mod.rs")).unwrap_or_default();
-            assert!(text.contains("pub const ROW: Row"), "src/kinds/{}/mod.rs has no row", row.name);
+        let source = crate::root().join("src");
+        let folders = [("kinds", registry::FILTERS), ("kinds", registry::MAPS), ("kinds", registry::FOREIGN)];
+        for (folder, rows) in folders.into_iter().chain([("sketch", registry::SKETCHES), ("", registry::OWN)]) {
+            for row in rows {
+                let head = source.join(folder).join(row.name).join("mod.rs");
+                let text = fs::read_to_string(&head).unwrap_or_default();
+                assert!(text.contains("pub const ROW: Row"), "{} has no row", head.display());
+            }
         }
     }
 
