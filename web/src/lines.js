@@ -303,8 +303,8 @@ function go(a) {
 
 /** What package `filter` makes without cgo, and what package `view` reads. */
 const PURE_MADE = ["bloom", "split_block", "blocked"];
-const PURE_READ = ["bloom", "split_block", "blocked", "fuse", "ribbon", "golomb", "counting", "scalable", "hash_compaction", "signatures",
-  "exact_bits", "cuckoo", "quotient", "vector_quotient", "d_left", "exact_set", "stacked", "bloomier", "retrieval", "approximator", "mutable_bloomier"];
+const PURE_READ = ["bloom", "split_block", "blocked", "fuse", "ribbon", "golomb", "counting", "scalable", "exact_bits", "cuckoo",
+  "exact_set", "stacked", "bloomier", "retrieval", "approximator", "mutable_bloomier"];
 
 function pureGo(a) {
   if (!PURE_READ.includes(a.kind)) return null;

@@ -1,10 +1,10 @@
 // Package view reads Petal filters without cgo: the same bytes that the C library writes, in Go, with a little assembly
 // where the processor has AVX2.
 //
-// The kinds of filter are bloom, split_block, blocked, fuse, counting, scalable, ribbon, golomb, hash_compaction,
-// signatures, exact_bits, cuckoo, quotient, vector_quotient, d_left, exact_set and stacked. The kinds of map are
-// bloomier, retrieval, approximator and mutable_bloomier ([Map]). For an image of another kind, such as a sketch, a
-// router or an index, [Open] returns [ErrNewerVersion], and the error says what the image is: package petal opens it.
+// The kinds of filter are bloom, split_block, blocked, fuse, counting, scalable, ribbon, golomb, exact_bits, cuckoo,
+// exact_set and stacked. The kinds of map are bloomier, retrieval, approximator and mutable_bloomier ([Map]). These are
+// what programs ship as files and ask. For an image of another kind, such as quotient, a sketch or an index, [Open]
+// returns [ErrNewerVersion], and the error says what the image is: package petal opens it.
 //
 // [Open] opens a filter in place over a mapped file, and [Wrap] over a slice. [Load] and [Read] copy a filter into
 // memory of its own; a copy of bloom, split_block, blocked or counting takes insertions too. To make, merge and measure

@@ -1,6 +1,9 @@
 package image
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // The kind cuckoo, layout 1: buckets of fingerprints, two for each key.
 
@@ -115,4 +118,14 @@ func (s *shape) checkCuckoo(payload []byte) bool {
 		}
 	}
 	return true
+}
+
+// slotAt returns at most 63 bits of the payload.
+func slotAt(payload []byte, bit uint64, width uint) uint64 {
+	at, shift := bit/64*8, uint(bit%64)
+	all := binary.LittleEndian.Uint64(payload[at:]) >> shift
+	if shift+width > 64 {
+		all |= binary.LittleEndian.Uint64(payload[at+8:]) << (64 - shift)
+	}
+	return all & lowBits(width)
 }

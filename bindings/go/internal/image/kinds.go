@@ -21,14 +21,9 @@ const (
 	Golomb          Kind = 14
 	Retrieval       Kind = 15
 	Approximator    Kind = 16
-	HashCompaction  Kind = 17
-	Signatures      Kind = 18
 	ExactBits       Kind = 19
 	MutableBloomier Kind = 21
 	Cuckoo          Kind = 22
-	Quotient        Kind = 23
-	VectorQuotient  Kind = 24
-	DLeft           Kind = 26
 	ExactSet        Kind = 35
 	Stacked         Kind = 36
 )
@@ -46,14 +41,9 @@ var kinds = [...]*kindRow{
 	Golomb:          &golombRow,
 	Retrieval:       &retrievalRow,
 	Approximator:    &approximatorRow,
-	HashCompaction:  &hashCompactionRow,
-	Signatures:      &signaturesRow,
 	ExactBits:       &exactBitsRow,
 	MutableBloomier: &mutableBloomierRow,
 	Cuckoo:          &cuckooRow,
-	Quotient:        &quotientRow,
-	VectorQuotient:  &vectorQuotientRow,
-	DLeft:           &dLeftRow,
 	ExactSet:        &exactSetRow,
 	Stacked:         &stackedRow,
 }
@@ -175,17 +165,17 @@ func Uses() (uses []Use) {
 
 // shape is the part of the geometry that the kinds need to find the bits of a hash.
 type shape struct {
-	blocks      uint64   // split_block, blocked, quotient, and counting in blocks
+	blocks      uint64   // split_block, blocked, and counting in blocks
 	masks       []uint16 // blocked: the choices of lanes that a key has one of
 	hashes      int
 	bits        uint64    // all of them
-	reach       uint64    // the positions of a probe (bloom, counting), buckets (cuckoo), blocks (vector_quotient)
+	reach       uint64    // the positions of a probe (bloom, counting), buckets (cuckoo)
 	counterBits uint64    // counting: how wide a counter is
 	stride      uint64    // from one probe's slice to the next one's (bloom), bits of a bucket (cuckoo)
-	slots       uint64    // cuckoo: of a bucket. vector_quotient: of a block
+	slots       uint64    // cuckoo: of a bucket
 	sorted      bool      // cuckoo: whether buckets are semi-sorted
 	derivation  uint64    // bloom
-	width       uint      // bloom: the slice width. cuckoo and hash_compaction: of an entry
+	width       uint      // bloom: the slice width. cuckoo: of an entry
 	cells       cellArray // fuse, and maps: those with the values
 	ribbon      ribbon
 	checks      cellArray    // bloomier: those with the check bits where they are apart; else there are none
@@ -194,8 +184,6 @@ type shape struct {
 	byRibbon    bool         // bloomier and retrieval
 	values      wordCells    // approximator and mutable_bloomier
 	lattice     uint64       // approximator
-	shards      uint64       // signatures
-	buckets     bucketShape  // signatures
 	levels      []chainLevel // scalable
 	parts       *exactParts  // exact_set of several parts
 }
