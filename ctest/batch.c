@@ -5,11 +5,12 @@
 
 static const size_t lengths[] = {0, 1, 7, 8, 9, 16, 63, 64, 65, 511, 512, 513, MOST};
 
-enum form { BYTES, NUMBERS, HASHES };
+enum form { BYTES, BYTES32, NUMBERS, HASHES };
 
 /* MOST keys in each form: strings one after the other with their offsets, numbers, and the hashes of the strings. */
 static char text[MOST * 12];
 static uint64_t offsets[MOST + 1], numbers[MOST], hashes[MOST];
+static int32_t offsets32[MOST + 1];
 
 static void make_keys(void) {
   petal_spec spec = {.struct_size = sizeof spec};
@@ -18,6 +19,7 @@ static void make_keys(void) {
     uint64_t number = i % 3 == 2 ? i - 1 : i;
     int length = number == 100 ? 0 : snprintf(text + offsets[i], 12, "key %" PRIu64, number);
     offsets[i + 1] = offsets[i] + (uint64_t)length;
+    offsets32[i + 1] = (int32_t)offsets[i + 1];
     numbers[i] = check_key(number);
     CHECK_OK(petal_hash(&spec, text + offsets[i], (size_t)length, &hashes[i], NULL));
   }
@@ -40,7 +42,7 @@ static bool insert(petal_filter *filter, enum form form, size_t i) {
   size_t length = (size_t)(offsets[i + 1] - offsets[i]);
   if (form == NUMBERS) CHECK_OK(petal_filter_insert_u64(filter, numbers[i], &is_new));
   if (form == HASHES) CHECK_OK(petal_filter_insert_hash(filter, hashes[i], &is_new));
-  if (form == BYTES) CHECK_OK(petal_filter_insert(filter, text + offsets[i], length, &is_new));
+  if (form == BYTES || form == BYTES32) CHECK_OK(petal_filter_insert(filter, text + offsets[i], length, &is_new));
   return is_new;
 }
 
@@ -48,6 +50,7 @@ static bool insert(petal_filter *filter, enum form form, size_t i) {
 static petal_keys keys_of(enum form form, size_t count) {
   if (form == NUMBERS) return petal_keys_u64(numbers, count);
   if (form == HASHES) return petal_keys_hashes(hashes, count);
+  if (form == BYTES32) return petal_keys_bytes32(text, sizeof text, offsets32, count);
   return petal_keys_bytes(text, sizeof text, offsets, count);
 }
 
@@ -166,13 +169,14 @@ static void lookups_equal_single_calls(petal_kind kind, enum form form) {
 /* Keys and answers that every batch function refuses, each with the number of keys that can be read from it, or -1 if
  * none can. */
 static uint64_t wrong_offsets[] = {0, 4, 2, 6}, odd[16];
+static int32_t wrong_offsets32[] = {0, 4, 2, 6, -1, 3};
 static struct refusal {
   petal_keys keys;
   petal_answers answers;
   petal_status status;
   const char *message;
   long readable;
-} refusals[16];
+} refusals[24];
 static size_t refusal_count;
 
 static void refuse(petal_keys keys, petal_answers answers, petal_status status, const char *message, long readable) {
@@ -186,12 +190,19 @@ static void make_refusals(void) {
   refuse(petal_keys_bytes(text, 3, offsets, 9), all, PETAL_ERR_OFFSETS, "offsets[9] = ", 9);
   refuse(petal_keys_bytes(NULL, 3, offsets, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
   refuse(petal_keys_bytes(text, 3, NULL, 9), all, PETAL_ERR_NULL, "offsets of keys is NULL", 9);
+  const int32_t *misaligned32 = (const int32_t *)(const void *)((const char *)offsets32 + 2);
+  refuse(petal_keys_bytes32(text, 6, wrong_offsets32, 3), all, PETAL_ERR_OFFSETS, "offsets[2] = 2", 3);
+  refuse(petal_keys_bytes32(text, 6, wrong_offsets32 + 4, 1), all, PETAL_ERR_OFFSETS, "offsets[0] = -1", 1);
+  refuse(petal_keys_bytes32(text, 3, offsets32, 9), all, PETAL_ERR_OFFSETS, "offsets[9] = ", 9);
+  refuse(petal_keys_bytes32(NULL, 3, offsets32, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
+  refuse(petal_keys_bytes32(text, 3, NULL, 9), all, PETAL_ERR_NULL, "offsets of keys is NULL", 9);
+  refuse(petal_keys_bytes32(text, 3, misaligned32, 9), all, PETAL_ERR_MISALIGNED, "not aligned to 4 bytes", 9);
   refuse(petal_keys_u64(NULL, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
   refuse(petal_keys_hashes(NULL, 9), all, PETAL_ERR_NULL, "data of keys is NULL", 9);
   refuse(petal_keys_hashes(misaligned, 9), all, PETAL_ERR_MISALIGNED, "data of keys is not aligned", 9);
   petal_keys keys = petal_keys_u64(numbers, 9);
-  keys.form = 5;
-  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "form = 5 of keys", 9);
+  keys.form = 6;
+  refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "form = 6 of keys", 9);
   keys = petal_keys_u64(numbers, 9);
   keys.reserved = 7;
   refuse(keys, all, PETAL_ERR_UNKNOWN_VALUE, "reserved = 7 of keys", 9);

@@ -375,7 +375,7 @@ petal_status petal_filter_save(const petal_filter *filter, const char *path, pet
  * KEYS AND ANSWERS
  *
  * A batch costs less per key than single calls. Every function of many keys takes the keys as a `petal_keys`, in one
- * of four forms, and writes the answers into a `petal_answers`:
+ * of five forms, and writes the answers into a `petal_answers`:
  *
  *     petal_keys keys = petal_keys_u64(numbers, count);
  *     petal_answers answers = {.bytes = found};
@@ -383,7 +383,8 @@ petal_status petal_filter_save(const petal_filter *filter, const char *path, pet
  *
  * Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to `offsets[i + 1]`.
  * Offsets must not decrease and must end inside the buffer. A function checks all offsets before it uses the first
- * key.
+ * key. Offsets of 32 bits with a sign, as those of Arrow's Binary and Utf8 arrays, serve as they are; they must not be
+ * negative.
  *
  * Digests of a cryptographic hash come one after the other. Only filters with `PETAL_HASH_DIGEST` take them.
  *
@@ -403,10 +404,12 @@ typedef uint32_t petal_keys_form;
 #define PETAL_KEYS_HASHES 3
 /** Digests of one length, for filters with `PETAL_HASH_DIGEST`. */
 #define PETAL_KEYS_DIGESTS 4
+/** Byte strings, in one buffer with offsets of 32 bits. */
+#define PETAL_KEYS_BYTES32 5
 
 /**
- * Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()`, `petal_keys_hashes()` and `petal_keys_digests()`
- * make one.
+ * Many keys in your memory. `petal_keys_bytes()`, `petal_keys_bytes32()`, `petal_keys_u64()`, `petal_keys_hashes()`
+ * and `petal_keys_digests()` make one.
  */
 typedef struct petal_keys {
   /** sizeof(petal_keys), or 0 for its size in the first release. */
@@ -421,8 +424,11 @@ typedef struct petal_keys {
   const void *data;
   /** For byte keys, how many bytes `data` has; for digests, how many bytes each has; otherwise 0. */
   size_t length;
-  /** For byte keys, count + 1 offsets into `data`, nullable if there are no keys; otherwise NULL. */
-  const uint64_t *offsets;
+  /**
+   * For byte keys, count + 1 offsets into `data`, nullable if there are no keys: uint64_t, or int32_t for
+   * `PETAL_KEYS_BYTES32`. Otherwise NULL.
+   */
+  const void *offsets;
 } petal_keys;
 /** A `petal_keys` of this header's size, all else 0. */
 #define PETAL_KEYS_INIT PETAL_INIT(petal_keys)
@@ -465,6 +471,17 @@ static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, cons
   keys.count = count;
   keys.data = bytes;
   keys.length = length;
+  keys.offsets = offsets;
+  return keys;
+}
+
+/**
+ * Makes `count` byte keys with offsets of 32 bits, such as the values of an Arrow array of the type Binary or Utf8.
+ * Otherwise as `petal_keys_bytes()`.
+ */
+static inline petal_keys petal_keys_bytes32(const void *bytes, size_t length, const int32_t *offsets, size_t count) {
+  petal_keys keys = petal_keys_bytes(bytes, length, 0, count);
+  keys.form = PETAL_KEYS_BYTES32;
   keys.offsets = offsets;
   return keys;
 }

@@ -15,15 +15,17 @@ import (
 	"unsafe"
 )
 
-// Keys are the keys of a batch, all in one form: get them from [BytesKeys], [StringKeys], [Uint64Keys], [HashKeys] or
-// [DigestKeys]. The zero value is no keys. Keys refer to the caller's slice and copy nothing.
+// Keys are the keys of a batch, all in one form: get them from [BytesKeys], [StringKeys], [Bytes32Keys], [Uint64Keys],
+// [HashKeys] or [DigestKeys]. The zero value is no keys. Keys refer to the caller's slice and copy nothing.
 type Keys struct {
 	form    C.petal_keys_form
 	slices  [][]byte
 	texts   []string
 	numbers []uint64
-	digests []byte
+	// All digests of each bytes, or the bytes of all keys between the offsets.
+	data    []byte
 	each    int
+	offsets []int32
 }
 
 // BytesKeys are keys that are byte slices.
@@ -31,6 +33,13 @@ func BytesKeys(keys [][]byte) Keys { return Keys{form: C.PETAL_KEYS_BYTES, slice
 
 // StringKeys are keys that are the bytes of strings.
 func StringKeys(keys []string) Keys { return Keys{form: C.PETAL_KEYS_BYTES, texts: keys} }
+
+// Bytes32Keys are byte keys in one slice: key i is data[offsets[i]:offsets[i+1]], and there is one offset more than
+// there are keys. The values of an Arrow array of the type Binary or Utf8 lie like this. Batches use both slices
+// without a copy.
+func Bytes32Keys(data []byte, offsets []int32) Keys {
+	return Keys{form: C.PETAL_KEYS_BYTES32, data: data, offsets: offsets}
+}
 
 // Uint64Keys are keys that are numbers, each the same key as its eight little-endian bytes. Batches use the slice
 // without a copy.
@@ -43,12 +52,15 @@ func HashKeys(hashes []uint64) Keys { return Keys{form: C.PETAL_KEYS_HASHES, num
 // DigestKeys are digests of each bytes, one after the other, such as 32 bytes of SHA-256: for filters with
 // [DigestHash]. Batches use the slice without a copy.
 func DigestKeys(digests []byte, each int) Keys {
-	return Keys{form: C.PETAL_KEYS_DIGESTS, digests: digests, each: each}
+	return Keys{form: C.PETAL_KEYS_DIGESTS, data: digests, each: each}
 }
 
 // Len returns how many keys there are.
 func (k Keys) Len() int {
-	return len(k.slices) + len(k.texts) + len(k.numbers) + len(k.digests)/max(k.each, 1)
+	if k.form == C.PETAL_KEYS_BYTES32 {
+		return max(len(k.offsets), 1) - 1
+	}
+	return len(k.slices) + len(k.texts) + len(k.numbers) + len(k.data)/max(k.each, 1)
 }
 
 // Answers receive the answers of a batch.
@@ -180,18 +192,23 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 		}
 	}
 	var flat *flatKeys
-	if isDigests := keys.form == C.PETAL_KEYS_DIGESTS; isDigests && (keys.each < 1 || len(keys.digests)%keys.each != 0) {
-		return &Error{
-			Op: op, Status: ErrOutOfRange,
-			Message: fmt.Sprintf("%d bytes are no digests of %d bytes each", len(keys.digests), keys.each),
+	bytes, length, taken := keys.data, len(keys.data), keys.Len()
+	ints := unsafe.Pointer(unsafe.SliceData(keys.numbers))
+	switch keys.form {
+	case C.PETAL_KEYS_U64, C.PETAL_KEYS_HASHES:
+	case C.PETAL_KEYS_BYTES32:
+		ints = unsafe.Pointer(unsafe.SliceData(keys.offsets))
+	case C.PETAL_KEYS_DIGESTS:
+		if keys.each < 1 || length%keys.each != 0 {
+			message := fmt.Sprintf("%d bytes are no digests of %d bytes each", length, keys.each)
+			return &Error{Op: op, Status: ErrOutOfRange, Message: message}
 		}
-	} else if !isDigests && keys.form != C.PETAL_KEYS_U64 && keys.form != C.PETAL_KEYS_HASHES {
+		length = keys.each
+	default:
 		keys.form = C.PETAL_KEYS_BYTES
 		flat = flatPool.Get().(*flatKeys)
 		defer flat.release()
 	}
-	bytes, length := keys.digests, keys.each
-	offsets, taken := keys.numbers, keys.Len()
 	// The loop runs once even without keys: the library then reports what is wrong with the handle.
 	for done := 0; ; {
 		if flat != nil {
@@ -200,11 +217,11 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 			} else {
 				taken = flatten(flat, keys.slices[done:])
 			}
-			bytes, length, offsets = flat.bytes, len(flat.bytes), flat.offsets
+			bytes, length, ints = flat.bytes, len(flat.bytes), unsafe.Pointer(unsafe.SliceData(flat.offsets))
 		}
 		var came C.petal_go_taken
 		failure := newFailure()
-		C.petal_go_batch(verb, handle, keys.form, bytesOf(bytes), C.size_t(length), numbers(offsets),
+		C.petal_go_batch(verb, handle, keys.form, bytesOf(bytes), C.size_t(length), ints,
 			C.size_t(taken), numbers(given), numbers(told), C.bool(answers != nil),
 			(*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(found))), &came, &failure.raw)
 		done += int(came.done)

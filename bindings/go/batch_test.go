@@ -52,6 +52,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 			clear(isNew)
 		}
 		half := len(numbers) / 2
+		data, offsets := flat32(slices)
 		insert := func(what string, keys Keys, one func(i int) (bool, error)) {
 			t.Helper()
 			answers := Answers{Bools: isNew}
@@ -60,6 +61,9 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 		}
 		insert("bytes", BytesKeys(slices), func(i int) (bool, error) { return single.Insert(slices[i]) })
 		insert("strings", StringKeys(texts), func(i int) (bool, error) { return single.InsertString(texts[i]) })
+		insert("offsets of 32 bits", Bytes32Keys(data, offsets[half:]), func(i int) (bool, error) {
+			return single.Insert(slices[half+i])
+		})
 		insert("numbers", Uint64Keys(numbers[:half]), func(i int) (bool, error) { return single.InsertUint64(numbers[i]) })
 		insert("hashes", HashKeys(hashes[:half]), func(i int) (bool, error) { return single.InsertHash(hashes[i]) })
 		if !must(single.Equal(batch)) {
@@ -77,6 +81,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 		}{
 			"bytes":   {BytesKeys(slices), func(i int) bool { return single.Contains(slices[i]) }},
 			"strings": {StringKeys(texts), func(i int) bool { return single.ContainsString(texts[i]) }},
+			"bytes32": {Bytes32Keys(flat32(slices)), func(i int) bool { return single.Contains(slices[i]) }},
 			"numbers": {Uint64Keys(numbers), func(i int) bool { return single.ContainsUint64(numbers[i]) }},
 			"hashes":  {HashKeys(hashes), func(i int) bool { return single.ContainsHash(hashes[i]) }},
 		}
@@ -97,6 +102,7 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 		}
 		for _, none := range []Keys{
 			{}, BytesKeys(nil), StringKeys([]string{}), Uint64Keys(nil), HashKeys([]uint64{}),
+			Bytes32Keys(nil, nil), Bytes32Keys([]byte("a"), []int32{1}),
 		} {
 			answers := Answers{Bools: []bool{}, TrueCount: 1, Done: 1}
 			check(t, single.ContainsBatch(none, &answers))
@@ -105,6 +111,28 @@ func TestBatchesDoWhatSingleCallsDo(t *testing.T) {
 			if answers.TrueCount != 0 || answers.Done != 0 || none.Len() != 0 {
 				t.Error("no keys, but answers")
 			}
+		}
+	}
+}
+
+// The keys in one slice, with their offsets.
+func flat32(keys [][]byte) ([]byte, []int32) {
+	data, offsets := []byte{}, []int32{0}
+	for _, key := range keys {
+		data = append(data, key...)
+		offsets = append(offsets, int32(len(data)))
+	}
+	return data, offsets
+}
+
+func TestOffsetsAreChecked(t *testing.T) {
+	f := must(New(1000, 0.01))
+	for _, offsets := range [][]int32{{0, 3, 2}, {0, 4}, {-1, 2}} {
+		answers := Answers{}
+		wants(t, f.ContainsBatch(Bytes32Keys([]byte("abc"), offsets), &answers), ErrOffsets)
+		wants(t, f.InsertBatch(Bytes32Keys([]byte("abc"), offsets), nil), ErrOffsets)
+		if answers.TrueCount != len(offsets)-1 {
+			t.Errorf("%v: %d answers are true", offsets, answers.TrueCount)
 		}
 	}
 }

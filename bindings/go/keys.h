@@ -65,8 +65,9 @@ typedef struct {
 
 /* The keys of a batch. `numbers` are the offsets of byte keys, or the keys themselves. */
 static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *bytes, size_t length,
-                                       const uint64_t *numbers, size_t count) {
+                                       const void *numbers, size_t count) {
 	return form == PETAL_KEYS_BYTES     ? petal_keys_bytes(bytes, length, numbers, count)
+	       : form == PETAL_KEYS_BYTES32 ? petal_keys_bytes32(bytes, length, numbers, count)
 	       : form == PETAL_KEYS_U64     ? petal_keys_u64(numbers, count)
 	       : form == PETAL_KEYS_DIGESTS ? petal_keys_digests(bytes, length, count)
 	                                    : petal_keys_hashes(numbers, count);
@@ -109,7 +110,7 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
  * and `told` is room for the counts or values of verbs that return them. Without `asked` there are no answers.
  */
 static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, petal_keys_form form, const uint8_t *bytes,
-                                          size_t length, const uint64_t *numbers, size_t count, const uint64_t *given,
+                                          size_t length, const void *numbers, size_t count, const uint64_t *given,
                                           uint64_t *told, bool asked, uint8_t *found, petal_go_taken *taken,
                                           petal_error *error) {
 	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);

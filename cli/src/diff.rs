@@ -216,7 +216,7 @@ fn mixed(
                 }
             }
             Keys::U64(keys) => numbers.copy_from_slice(keys),
-            Keys::Bytes { .. } | Keys::Digests { .. } => {
+            Keys::Bytes { .. } | Keys::Bytes32 { .. } | Keys::Digests { .. } => {
                 return Err(Failure::new("the sketch takes no hashes of keys"));
             }
         }

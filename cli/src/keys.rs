@@ -59,6 +59,7 @@ impl Room {
 pub fn from(keys: petal::Keys<'_>, start: usize) -> petal::Keys<'_> {
     match keys {
         petal::Keys::Bytes { bytes, offsets } => petal::Keys::Bytes { bytes, offsets: &offsets[start..] },
+        petal::Keys::Bytes32 { bytes, offsets } => petal::Keys::Bytes32 { bytes, offsets: &offsets[start..] },
         petal::Keys::U64(keys) => petal::Keys::U64(&keys[start..]),
         petal::Keys::Hashes(hashes) => petal::Keys::Hashes(&hashes[start..]),
         petal::Keys::Digests { bytes, each } => petal::Keys::Digests { bytes: &bytes[start * each..], each },

@@ -62,6 +62,7 @@ fn look_up(sketch: &Sketch, keys: &Keys, i: usize) -> petal::Result<Presence> {
         Keys::U64(numbers) => sketch.get_u64(numbers[i]),
         Keys::Hashes(hashes) => sketch.get_hash(hashes[i]),
         Keys::Bytes { bytes, offsets } => sketch.get(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
+        Keys::Bytes32 { bytes, offsets } => sketch.get(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
         Keys::Digests { bytes, each } => sketch.get(&bytes[i * each..(i + 1) * each]),
     }
 }

@@ -155,13 +155,15 @@ fn memory_of(bytes: &[u8]) -> Vec<u64> {
 /// What opens from the map's image, in every mode that its row allows, is the map.
 fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
     let bytes = image(map);
-    let options = OpenOptions { mode: Mode::Load, key };
+    let options = OpenOptions { mode: Mode::Load, key, ..OpenOptions::default() };
     assert_eq!(petal::load(&bytes, &options).unwrap_err().status(), Status::Unsupported, "a map is no filter");
     let mut memory = memory_of(&bytes);
     let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
     for mode in [Mode::Load, Mode::Read, Mode::Write, Mode::Share] {
         // SAFETY: the memory outlives the map, which alone uses it.
-        let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key, ..OpenOptions::default() })
+        };
         assert_eq!(opened.is_ok(), crate::specs::opens(map.base().row(), map.base().geometry(), mode), "{mode:?}");
         if let Ok(again) = opened {
             check(&again, model);
@@ -187,7 +189,13 @@ fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstru
                 let mut memory = memory_of(&bytes);
                 let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
                 // SAFETY: the memory is kept until the map is gone, which alone uses it.
-                let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key }) };
+                let opened = unsafe {
+                    petal::open_buffer_as::<Map>(
+                        place,
+                        bytes.len(),
+                        &OpenOptions { mode, key, ..OpenOptions::default() },
+                    )
+                };
                 if let Ok(opened) = opened {
                     map = opened;
                     _memory = memory;
@@ -268,6 +276,7 @@ fn replace(map: &mut Map, keys: &Keys, i: usize, value: u64) -> petal::Result<bo
         Keys::U64(keys) => map.replace_u64(keys[i], value),
         Keys::Hashes(hashes) => map.replace_hash(hashes[i], value),
         Keys::Bytes { bytes, offsets } => map.replace(&bytes[offsets[i] as usize..offsets[i + 1] as usize], value),
+        Keys::Bytes32 { bytes, offsets } => map.replace(&bytes[offsets[i] as usize..offsets[i + 1] as usize], value),
         Keys::Digests { bytes, each } => map.replace(&bytes[i * each..(i + 1) * each], value),
     }
 }

@@ -4,6 +4,8 @@ use crate::batch::ring::{Few, GROUP};
 use crate::error::{Error, Result, error};
 use crate::hash::{HashFunction, Hasher, widen};
 use crate::simd::{self, Instructions};
+use core::fmt::Display;
+use core::ops::Range;
 
 /// Many keys.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,13 @@ pub enum Keys<'a> {
         bytes: &'a [u8],
         /// The offsets: one more than there are keys, not decreasing, the last at most `bytes.len()`.
         offsets: &'a [u64],
+    },
+    /// Byte strings with offsets of 32 bits, as Arrow's Binary and Utf8 arrays have them.
+    Bytes32 {
+        /// All keys' bytes.
+        bytes: &'a [u8],
+        /// The offsets, as those of [`Keys::Bytes`], and none is negative.
+        offsets: &'a [i32],
     },
     /// `u64` keys.
     U64(&'a [u64]),
@@ -34,6 +43,7 @@ impl<'a> Keys<'a> {
     pub fn len(&self) -> usize {
         match self {
             Keys::Bytes { offsets, .. } => offsets.len().saturating_sub(1),
+            Keys::Bytes32 { offsets, .. } => offsets.len().saturating_sub(1),
             Keys::U64(keys) | Keys::Hashes(keys) => keys.len(),
             Keys::Digests { bytes, each } => bytes.len().checked_div(*each).unwrap_or(0),
         }
@@ -54,18 +64,25 @@ impl<'a> Keys<'a> {
         match self {
             Keys::Hashes(_) => return Ok(()),
             Keys::Digests { .. } => return Err(no_digests(hasher)),
-            Keys::Bytes { .. } | Keys::U64(_) => {}
+            Keys::Bytes { .. } | Keys::Bytes32 { .. } | Keys::U64(_) => {}
         }
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
         }
         self.check_offsets()?;
+        if hasher.function() != HashFunction::Identity {
+            return Ok(());
+        }
+        self.try_for_each_string(0..self.len(), |key| hasher.hash_key(key).map(drop))
+    }
+
+    /// Gives the byte strings of a range, whose offsets were checked, to `take`; keys that are no byte strings are left
+    /// out.
+    pub(crate) fn try_for_each_string(&self, range: Range<usize>, take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         match self {
-            Keys::Bytes { bytes, offsets } if hasher.function() == HashFunction::Identity => {
-                let mut keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
-                keys.try_for_each(|key| hasher.hash_key(key).map(drop))
-            }
-            _ => Ok(()),
+            Keys::Bytes { bytes, offsets } => strings(bytes, offsets, range).try_for_each(take),
+            Keys::Bytes32 { bytes, offsets } => strings(bytes, offsets, range).try_for_each(take),
+            Keys::U64(_) | Keys::Hashes(_) | Keys::Digests { .. } => Ok(()),
         }
     }
 
@@ -78,26 +95,10 @@ impl<'a> Keys<'a> {
     }
 
     fn check_offsets(&self) -> Result<()> {
-        let Keys::Bytes { bytes, offsets } = self else { return Ok(()) };
-        // This looks at all sign bits together. One that is set may mean a decrease, or an offset of 2^63 or more.
-        let signs = offsets.windows(2).fold(0, |all, pair| all | pair[0] | pair[1].wrapping_sub(pair[0]));
-        if signs >> 63 != 0
-            && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
-        {
-            return Err(error!(
-                Offsets,
-                "offsets[{}] = {} is less than offsets[{i}] = {}",
-                i + 1,
-                offsets[i + 1],
-                offsets[i]
-            ));
-        }
-        match offsets.last() {
-            Some(last) if *last > bytes.len() as u64 => {
-                let i = offsets.len() - 1;
-                Err(error!(Offsets, "offsets[{i}] = {last} is past the end of the {} bytes of keys", bytes.len()))
-            }
-            _ => Ok(()),
+        match self {
+            Keys::Bytes { bytes, offsets } => check_offsets(bytes, offsets),
+            Keys::Bytes32 { bytes, offsets } => check_offsets(bytes, offsets),
+            Keys::U64(_) | Keys::Hashes(_) | Keys::Digests { .. } => Ok(()),
         }
     }
 
@@ -110,7 +111,7 @@ impl<'a> Keys<'a> {
     pub fn check_identities(&self, hasher: &Hasher) -> Result<()> {
         match self {
             Keys::Hashes(_) => hasher.identify_hash(0).map(drop),
-            Keys::Bytes { .. } | Keys::U64(_) | Keys::Digests { .. } => self.check(hasher),
+            Keys::Bytes { .. } | Keys::Bytes32 { .. } | Keys::U64(_) | Keys::Digests { .. } => self.check(hasher),
         }
     }
 
@@ -121,20 +122,20 @@ impl<'a> Keys<'a> {
         let (keys, flip) = match *self {
             Keys::U64(keys) => (keys, Some(hasher.flip()?)),
             Keys::Hashes(keys) => (keys, None),
-            Keys::Bytes { .. } | Keys::Digests { .. } => return None,
+            Keys::Bytes { .. } | Keys::Bytes32 { .. } | Keys::Digests { .. } => return None,
         };
         (1..=GROUP).contains(&keys.len()).then_some(Few { keys, flip })
     }
 
     /// The hashes of the keys from `start` on, as many as there is room for.
     pub(crate) fn hash_range(&self, start: usize, hasher: &Hasher, instructions: Instructions, hashes: &mut [u64]) {
+        let range = start..start + hashes.len();
         match self {
-            Keys::U64(keys) => hasher.hash_u64s(instructions, &keys[start..start + hashes.len()], hashes),
-            Keys::Hashes(given) => hashes.copy_from_slice(&given[start..start + hashes.len()]),
-            Keys::Bytes { bytes, offsets } => {
-                // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
-                hasher.hash_strings(bytes, &offsets[start..=start + hashes.len()], hashes);
-            }
+            Keys::U64(keys) => hasher.hash_u64s(instructions, &keys[range], hashes),
+            Keys::Hashes(given) => hashes.copy_from_slice(&given[range]),
+            // Hashing was checked to succeed; a failure would only cost an answer, not invent an absence.
+            Keys::Bytes { bytes, offsets } => hasher.hash_strings(strings(bytes, offsets, range), hashes),
+            Keys::Bytes32 { bytes, offsets } => hasher.hash_strings(strings(bytes, offsets, range), hashes),
             // [`Keys::check`] has refused them.
             Keys::Digests { .. } => hashes.fill(0),
         }
@@ -143,18 +144,95 @@ impl<'a> Keys<'a> {
     /// The identities of the keys from `start` on, as many as there is room for. That keys have identities was checked
     /// ([`Keys::check_identities`]).
     pub(crate) fn identify_range(&self, start: usize, hasher: &Hasher, ids: &mut [u128]) {
-        let end = start + ids.len();
+        let range = start..start + ids.len();
+        let identify = |key: &[u8]| hasher.identify(key).ok();
         match self {
-            Keys::U64(keys) => hasher.identify_u64s(&keys[start..end], ids),
-            Keys::Hashes(hashes) => fill(ids, hashes[start..end].iter().map(|hash| Some(widen(*hash)))),
-            Keys::Bytes { bytes, offsets } => {
-                let keys = offsets[start..=end].windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
-                fill(ids, keys.map(|key| hasher.identify(key).ok()));
-            }
+            Keys::U64(keys) => hasher.identify_u64s(&keys[range], ids),
+            Keys::Hashes(hashes) => fill(ids, hashes[range].iter().map(|hash| Some(widen(*hash)))),
+            Keys::Bytes { bytes, offsets } => fill(ids, strings(bytes, offsets, range).map(identify)),
+            Keys::Bytes32 { bytes, offsets } => fill(ids, strings(bytes, offsets, range).map(identify)),
             // [`Keys::check_identities`] has refused them.
             Keys::Digests { .. } => ids.fill(0),
         }
     }
+}
+
+/// An offset of a byte key. Keys with offsets of each type have their own loops.
+trait Offset: Copy + Default + PartialOrd + Display {
+    /// The offset as an index, if it was checked.
+    fn index(self) -> usize;
+
+    /// The offset with 64 bits, negative ones in two's complement.
+    fn wide(self) -> u64;
+}
+
+impl Offset for u64 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    #[inline(always)]
+    fn wide(self) -> u64 {
+        self
+    }
+}
+
+impl Offset for i32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    #[inline(always)]
+    fn wide(self) -> u64 {
+        i64::from(self) as u64
+    }
+}
+
+/// The byte strings of a range, between offsets that were checked.
+#[inline(always)]
+fn strings<'a, O: Offset>(
+    bytes: &'a [u8],
+    offsets: &'a [O],
+    range: Range<usize>,
+) -> impl Iterator<Item = &'a [u8]> + use<'a, O> {
+    // Keys may come without any offset if there are none.
+    let offsets = if range.is_empty() { &[] } else { &offsets[range.start..=range.end] };
+    offsets.windows(2).map(|ends| &bytes[ends[0].index()..ends[1].index()])
+}
+
+/// Checks that offsets are not negative, do not decrease, and end inside `bytes`.
+fn check_offsets<O: Offset>(bytes: &[u8], offsets: &[O]) -> Result<()> {
+    if let Some(first) = offsets.first().filter(|first| **first < O::default()) {
+        return Err(error!(Offsets, "offsets[0] = {first} is less than 0"));
+    }
+    // This looks at all sign bits together. One that is set may mean a decrease, or an offset of 2^63 or more.
+    let signs =
+        offsets.windows(2).fold(0, |all, pair| all | pair[0].wide() | pair[1].wide().wrapping_sub(pair[0].wide()));
+    if signs >> 63 != 0
+        && let Some(i) = offsets.windows(2).position(|pair| pair[0] > pair[1])
+    {
+        return Err(error!(
+            Offsets,
+            "offsets[{}] = {} is less than offsets[{i}] = {}",
+            i + 1,
+            offsets[i + 1],
+            offsets[i]
+        ));
+    }
+    match offsets.last() {
+        Some(last) if last.wide() > bytes.len() as u64 => {
+            let i = offsets.len() - 1;
+            Err(error!(Offsets, "offsets[{i}] = {last} is past the end of the {} bytes of keys", bytes.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that digests have the lengths between these offsets.
+fn check_lengths<O: Offset>(hasher: &Hasher, offsets: &[O]) -> Result<()> {
+    offsets.windows(2).try_for_each(|ends| hasher.check_whole(ends[1].index() - ends[0].index()))
 }
 
 /// The error for digests that are given to a filter whose keys are not digests.
@@ -170,6 +248,7 @@ pub struct WholeKeys<'a>(Form<'a>);
 
 enum Form<'a> {
     Bytes(&'a [u8], &'a [u64]),
+    Bytes32(&'a [u8], &'a [i32]),
     U64(&'a [u64]),
     Digests(&'a [u8], usize),
 }
@@ -196,10 +275,8 @@ impl<'a> WholeKeys<'a> {
                     ));
                 }
             }
-            Form::Bytes(_, offsets) => {
-                let mut lengths = offsets.windows(2).map(|ends| (ends[1] - ends[0]) as usize);
-                lengths.try_for_each(|length| hasher.check_whole(length))?;
-            }
+            Form::Bytes(_, offsets) => check_lengths(hasher, offsets)?,
+            Form::Bytes32(_, offsets) => check_lengths(hasher, offsets)?,
             Form::U64(keys) => keys.first().map_or(Ok(()), |_| hasher.check_whole(8))?,
         }
         Ok(whole)
@@ -213,6 +290,7 @@ impl<'a> WholeKeys<'a> {
         keys.check_offsets()?;
         match *keys {
             Keys::Bytes { bytes, offsets } => Ok(WholeKeys(Form::Bytes(bytes, offsets))),
+            Keys::Bytes32 { bytes, offsets } => Ok(WholeKeys(Form::Bytes32(bytes, offsets))),
             Keys::U64(keys) => Ok(WholeKeys(Form::U64(keys))),
             Keys::Hashes(_) => Err(error!(Unsupported, "the filter takes keys whole, and no hashes")),
             Keys::Digests { bytes, each } => Ok(WholeKeys(Form::Digests(bytes, each))),
@@ -223,6 +301,7 @@ impl<'a> WholeKeys<'a> {
     pub fn len(&self) -> usize {
         match self.0 {
             Form::Bytes(_, offsets) => offsets.len().saturating_sub(1),
+            Form::Bytes32(_, offsets) => offsets.len().saturating_sub(1),
             Form::U64(keys) => keys.len(),
             Form::Digests(bytes, each) => bytes.len().checked_div(each).unwrap_or(0),
         }
@@ -237,6 +316,7 @@ impl<'a> WholeKeys<'a> {
     pub fn part(&self, start: usize, end: usize) -> WholeKeys<'a> {
         WholeKeys(match self.0 {
             Form::Bytes(bytes, offsets) => Form::Bytes(bytes, &offsets[start..=end]),
+            Form::Bytes32(bytes, offsets) => Form::Bytes32(bytes, &offsets[start..=end]),
             Form::U64(keys) => Form::U64(&keys[start..end]),
             Form::Digests(bytes, each) => Form::Digests(&bytes[start * each..end * each], each),
         })
@@ -246,7 +326,8 @@ impl<'a> WholeKeys<'a> {
     #[inline]
     pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {
         match self.0 {
-            Form::Bytes(bytes, offsets) => take(&bytes[offsets[i] as usize..offsets[i + 1] as usize]),
+            Form::Bytes(bytes, offsets) => take(&bytes[offsets[i].index()..offsets[i + 1].index()]),
+            Form::Bytes32(bytes, offsets) => take(&bytes[offsets[i].index()..offsets[i + 1].index()]),
             Form::U64(keys) => take(&keys[i].to_le_bytes()),
             Form::Digests(bytes, each) => take(&bytes[i * each..(i + 1) * each]),
         }

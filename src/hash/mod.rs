@@ -262,10 +262,8 @@ impl Hasher {
         self.hash_u64_at_once(key).ok_or_else(|| self.refusal().unwrap_or(Status::Internal))
     }
 
-    /// The hashes of byte strings, where string `i` is `bytes[offsets[i]..offsets[i + 1]]`; `hashes` is one shorter
-    /// than `offsets`. Strings that cannot be hashed get what [`Hasher::hash_u64s`] gives.
-    pub(crate) fn hash_strings(&self, bytes: &[u8], offsets: &[u64], hashes: &mut [u64]) {
-        let keys = offsets.windows(2).map(|ends| &bytes[ends[0] as usize..ends[1] as usize]);
+    /// The hashes of byte strings. Strings that cannot be hashed get what [`Hasher::hash_u64s`] gives.
+    pub(crate) fn hash_strings<'k>(&self, keys: impl Iterator<Item = &'k [u8]>, hashes: &mut [u64]) {
         if self.function == HashFunction::Xxh3 {
             let seed = self.identifier;
             return keys.zip(hashes).for_each(|(key, hash)| *hash = xxh3_64_with_seed(key, seed));

@@ -252,16 +252,13 @@ impl Sketch {
                 read += 1;
                 Ok(())
             }),
-            Keys::Bytes { bytes, offsets } if shape.is_whole() => {
-                offsets[group.start..=group.end].windows(2).try_for_each(|ends| {
-                    let key = &bytes[ends[0] as usize..ends[1] as usize];
-                    self.check_length(key.len())?;
-                    KeyShape::read(key, &mut words[read * shape.words()..][..shape.words()]);
-                    read += 1;
-                    Ok(())
-                })
-            }
-            Keys::Hashes(_) | Keys::Bytes { .. } | Keys::Digests { .. } => {
+            Keys::Bytes { .. } | Keys::Bytes32 { .. } if shape.is_whole() => keys.try_for_each_string(group, |key| {
+                self.check_length(key.len())?;
+                KeyShape::read(key, &mut words[read * shape.words()..][..shape.words()]);
+                read += 1;
+                Ok(())
+            }),
+            Keys::Hashes(_) | Keys::Bytes { .. } | Keys::Bytes32 { .. } | Keys::Digests { .. } => {
                 let (hasher, instructions, words) =
                     (self.base().hasher(), self.base().instructions(), &mut words[..group.len()]);
                 keys.hash_range(group.start, hasher, instructions, words);

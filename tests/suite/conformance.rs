@@ -324,7 +324,13 @@ fn batches_do_what_single_calls_do() {
             let numbers: Vec<u64> = (0..count as u64).map(number).collect();
             let hashes: Vec<u64> = numbers.iter().map(|i| hash_of(spec, *i)).collect();
             let (bytes, offsets) = strings(count, case);
-            let all = [Keys::Hashes(&hashes), Keys::U64(&numbers), Keys::Bytes { bytes: &bytes, offsets: &offsets }];
+            let offsets32: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
+            let all = [
+                Keys::Hashes(&hashes),
+                Keys::U64(&numbers),
+                Keys::Bytes { bytes: &bytes, offsets: &offsets },
+                Keys::Bytes32 { bytes: &bytes, offsets: &offsets32 },
+            ];
             let usable = match spec.hash {
                 HashFunction::External => &all[..1],
                 HashFunction::Identity => &all[..2],
@@ -333,7 +339,7 @@ fn batches_do_what_single_calls_do() {
             for keys in usable {
                 let hash = |i: usize| match keys {
                     Keys::Hashes(_) | Keys::U64(_) | Keys::Digests { .. } => hashes[i],
-                    Keys::Bytes { .. } => {
+                    Keys::Bytes { .. } | Keys::Bytes32 { .. } => {
                         let key = &bytes[offsets[i] as usize..offsets[i + 1] as usize];
                         spec.hasher().unwrap().hash_bytes(key).unwrap()
                     }
@@ -378,6 +384,24 @@ fn wrong_batches_say_maybe() {
             assert_eq!(done, 0);
             fails(outcome, if inserts { Status::Offsets } else { Status::Unsupported });
         }
+        // Offsets of 32 bits are refused with the same words.
+        for offsets in [&[0, 5, 4][..], &[0, 11], &[3, 2], &[0, -1], &[-1, 3], &[i32::MIN, -1], &[0, i32::MAX]] {
+            let wide: Vec<u64> = offsets.iter().map(|offset| i64::from(*offset) as u64).collect();
+            let refused = |keys| filter.contains_batch(&keys, &mut Answers::default()).unwrap_err();
+            let (error, of_wide) =
+                (refused(Keys::Bytes32 { bytes, offsets }), refused(Keys::Bytes { bytes, offsets: &wide }));
+            assert_eq!((error.status(), of_wide.status()), (Status::Offsets, Status::Offsets));
+            if offsets.iter().all(|offset| *offset >= 0) {
+                assert_eq!(error.message(), of_wide.message());
+            }
+            let count = offsets.len() - 1;
+            let keys = Keys::Bytes32 { bytes, offsets };
+            answers_of(count, |a| fails(filter.contains_batch(&keys, a), Status::Offsets)).are(&vec![true; count]);
+            assert_eq!(filter.insert_batch(&keys, None).keys, 0);
+        }
+        let negative = Keys::Bytes32 { bytes, offsets: &[-1, 3] };
+        let error = filter.contains_batch(&negative, &mut Answers::default()).unwrap_err();
+        assert_eq!(error.message(), "offsets[0] = -1 is less than 0");
         for (answers, keys) in [(2, 3), (4, 3), (0, 1)] {
             let hashes = vec![1; keys];
             let mut short = vec![0; answers];
@@ -401,10 +425,12 @@ fn wrong_batches_say_maybe() {
         }
         assert_eq!(image(&filter), before);
         // No offsets mean no keys, and offsets need not start at the beginning or fill the buffer.
-        let none = Keys::Bytes { bytes, offsets: &[] };
-        answers_of(0, |answers| filter.contains_batch(&none, answers).unwrap()).are(&[]);
-        let some = Keys::Bytes { bytes, offsets: &[3, 3, 5] };
-        answers_of(2, |answers| filter.contains_batch(&some, answers).unwrap()).are(&[false, false]);
+        for none in [Keys::Bytes { bytes, offsets: &[] }, Keys::Bytes32 { bytes, offsets: &[] }] {
+            answers_of(0, |answers| filter.contains_batch(&none, answers).unwrap()).are(&[]);
+        }
+        for some in [Keys::Bytes { bytes, offsets: &[3, 3, 5] }, Keys::Bytes32 { bytes, offsets: &[3, 3, 5] }] {
+            answers_of(2, |answers| filter.contains_batch(&some, answers).unwrap()).are(&[false, false]);
+        }
     });
 }
 
@@ -523,7 +549,7 @@ fn capabilities_are_the_truth() {
             let changes = case.capabilities().0 & Capabilities::WRITING.0 != 0;
             assert_eq!(buffer.bytes() == bytes, !writing || !changes);
             filter.save(&path).unwrap();
-            let options = OpenOptions { mode, key: spec.key };
+            let options = OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
             tells_the_truth(&mut petal::open(&path, &options).unwrap(), spec);
         }
     });
@@ -559,7 +585,7 @@ fn images_are_the_filter() {
         if case.row.is_made_empty() && !can(case, Capabilities::GROW) {
             assert_eq!(bytes.len() as u64, petal::image_size(spec).unwrap());
         }
-        let options = |mode| OpenOptions { mode, key: spec.key };
+        let options = |mode| OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
         is_like(&petal::load(&bytes, &options(Mode::Load)).unwrap(), &filter, spec);
         filter.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
@@ -617,7 +643,7 @@ fn images_are_written_in_place() {
         assert_eq!(buffer.bytes(), expected);
 
         nothing.save(&path).unwrap();
-        let options = |mode| OpenOptions { mode, key: spec.key };
+        let options = |mode| OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
         let mut filter = petal::open(&path, &options(Mode::Write)).unwrap();
         fails(petal::open(&path, &options(Mode::Write)), Status::Locked);
         insert(&mut filter);
@@ -677,7 +703,7 @@ fn images_are_opened_at_an_offset() {
                 if case.row.moves_entries && mode == Mode::Write {
                     continue;
                 }
-                let options = OpenOptions { mode, key: None };
+                let options = OpenOptions { mode, ..OpenOptions::default() };
                 let opened =
                     petal::open_descriptor(crate::common::file::descriptor(&file), offset as u64, &options).unwrap();
                 is_like(&opened, &filter, spec);

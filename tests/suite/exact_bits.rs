@@ -94,10 +94,13 @@ fn integers_past_the_universe_are_refused() {
             assert!(filter.contains(key), "of what is no integer nothing is known");
         }
         let strings = Keys::Bytes { bytes: b"12345678+", offsets: &[0, 8, 9] };
-        fails(filter.insert_batch(&strings, None).outcome, Status::OutOfRange);
-        let mut answers = Answers::default();
-        fails(filter.contains_batch(&strings, &mut answers), Status::OutOfRange);
-        assert_eq!(answers.true_count, 2);
+        let strings32 = Keys::Bytes32 { bytes: b"12345678+", offsets: &[0, 8, 9] };
+        for strings in [strings, strings32] {
+            fails(filter.insert_batch(&strings, None).outcome, Status::OutOfRange);
+            let mut answers = Answers::default();
+            fails(filter.contains_batch(&strings, &mut answers), Status::OutOfRange);
+            assert_eq!(answers.true_count, 2);
+        }
         assert_eq!(image(&filter), before);
         let keys = [universe / 2, 0, universe, 0];
         let mut shared = filled(universe, []);

@@ -106,7 +106,9 @@ fn the_bits_of_a_digest_are_its_fields() {
         by_digests.insert_batch(&Keys::Digests { bytes: &keys, each }, Some(&mut answers)).outcome.unwrap();
         assert_eq!(said, news);
         let offsets: Vec<u64> = (0..=150).map(|i| i * each as u64).collect();
-        by_bytes.insert_batch(&Keys::Bytes { bytes: &keys, offsets: &offsets }, None).outcome.unwrap();
+        by_bytes.insert_batch(&Keys::Bytes { bytes: &keys, offsets: &offsets[..=75] }, None).outcome.unwrap();
+        let offsets: Vec<i32> = offsets[75..].iter().map(|offset| *offset as i32).collect();
+        by_bytes.insert_batch(&Keys::Bytes32 { bytes: &keys, offsets: &offsets }, None).outcome.unwrap();
         assert!(filter.equals(&by_digests) && filter.equals(&by_bytes));
         assert_eq!(filter.base().count(), 150);
         assert_eq!(by_digests.base().count(), 150);
@@ -216,6 +218,8 @@ fn what_is_no_digest_is_refused() {
         (Keys::U64(&[1, 2, 3]), Status::OutOfRange),
         (Keys::Bytes { bytes: &good, offsets: &[0, 32, 64, 95] }, Status::OutOfRange),
         (Keys::Bytes { bytes: &good, offsets: &[0, 32, 16, 48] }, Status::Offsets),
+        (Keys::Bytes32 { bytes: &good, offsets: &[0, 32, 64, 95] }, Status::OutOfRange),
+        (Keys::Bytes32 { bytes: &good, offsets: &[-32, 0, 32] }, Status::Offsets),
         (Keys::Digests { bytes: &good, each: 24 }, Status::OutOfRange),
     ] {
         assert_eq!(filter.insert_batch(&keys, None).outcome.unwrap_err().status(), status);

@@ -96,10 +96,12 @@ fn keys_come_in_every_form() {
     assert_eq!(batches.insert_batch(&texts).keys, 1);
     assert_eq!(batches.insert_batch(&Keys::U64(&[7])).keys, 1);
     assert_eq!(batches.insert_batch(&Keys::Hashes(&[u64::MAX])).keys, 1);
-    assert_eq!(batches.remove_batch(&Keys::Bytes { bytes: b"pear", offsets: &[0, 4] }).keys, 1);
+    assert_eq!(batches.remove_batch(&Keys::Bytes32 { bytes: b"a pear", offsets: &[2, 6] }).keys, 1);
     assert_eq!(batches.remove_batch(&Keys::U64(&[0])).keys, 1);
     assert_eq!(bytes(&batches), bytes(&sketch));
     let wrong = batches.insert_batch(&Keys::Bytes { bytes: b"x", offsets: &[0, 2] });
+    assert_eq!((wrong.keys, wrong.outcome.unwrap_err().status()), (0, Status::Offsets));
+    let wrong = batches.insert_batch(&Keys::Bytes32 { bytes: b"x", offsets: &[-1, 1] });
     assert_eq!((wrong.keys, wrong.outcome.unwrap_err().status()), (0, Status::Offsets));
 }
 
@@ -249,7 +251,7 @@ fn images_go_round() {
     assert_eq!(bytes(&loaded), image);
     assert_eq!(with(&loaded.list().unwrap(), 1), (0..1000).collect());
     for (mode, can) in [(Mode::Read, false), (Mode::Write, true)] {
-        let mut opened: Sketch = open_as(&path, &OpenOptions { mode, key: None }).unwrap();
+        let mut opened: Sketch = open_as(&path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap();
         opened.verify().unwrap();
         assert_eq!(opened.capabilities().contains(Capabilities::INSERT | Capabilities::SUBTRACT), can);
         assert_eq!(opened.list().unwrap(), sketch.list().unwrap());
@@ -260,7 +262,7 @@ fn images_go_round() {
     let changed: Sketch = open_as(&path, &OpenOptions::default()).unwrap();
     changed.verify().unwrap();
     assert_eq!(with(&changed.list().unwrap(), 1), (10..1000).chain([5000]).collect());
-    assert!(open_as::<Sketch>(&path, &OpenOptions { mode: Mode::Share, key: None }).is_err());
+    assert!(open_as::<Sketch>(&path, &OpenOptions { mode: Mode::Share, ..OpenOptions::default() }).is_err());
     // Other handles say that the image is a sketch.
     for error in [
         open_as::<Filter>(&path, &OpenOptions::default()).unwrap_err(),
@@ -279,7 +281,8 @@ fn keyed_sketches_need_their_key() {
     let mut closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
     assert_eq!(closed.list().unwrap_err().status(), Status::KeyMissing);
     assert_eq!(closed.insert_u64(1).unwrap_err().status(), Status::KeyMissing);
-    let open: Sketch = load_as(&image, &OpenOptions { mode: Mode::Load, key: Some(key) }).unwrap();
+    let open: Sketch =
+        load_as(&image, &OpenOptions { mode: Mode::Load, key: Some(key), ..OpenOptions::default() }).unwrap();
     assert_eq!(with(&open.list().unwrap(), 1), (0..20).collect());
     closed.subtract(&open).unwrap();
     assert_eq!(closed.measure().taken, 0);
@@ -458,7 +461,7 @@ fn cells_across_regions_are_marked() {
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     for number in 0..6000 {
-        let options = OpenOptions { mode: Mode::Write, key: None };
+        let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_u64(number).unwrap();
@@ -591,7 +594,7 @@ fn the_last_cell_of_the_last_region_is_marked() {
     let image = bytes(&of(&spec, []));
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
-    let options = OpenOptions { mode: Mode::Write, key: None };
+    let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
     // SAFETY: the words outlive the sketch, and nobody else uses them meanwhile.
     let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
     (0..20_000).for_each(|number| sketch.insert_u64(number).unwrap());

@@ -59,6 +59,10 @@ fn whole_keys_are_listed() {
         let mut batch = create_sketch(&spec).unwrap();
         assert_eq!(batch.insert_batch(&Keys::Bytes { bytes: &flat, offsets: &offsets }).keys, theirs.len());
         assert_eq!(bytes(&batch), bytes(&second));
+        let offsets: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
+        let mut batch = create_sketch(&spec).unwrap();
+        assert_eq!(batch.insert_batch(&Keys::Bytes32 { bytes: &flat, offsets: &offsets }).keys, theirs.len());
+        assert_eq!(bytes(&batch), bytes(&second));
         let loaded: Sketch = load_as(&bytes(&second), &OpenOptions::default()).unwrap();
         assert_eq!((bytes(&loaded), loaded.key_bytes()), (bytes(&second), key_bytes));
         // With kept keys, later symbols come from them.
@@ -138,7 +142,8 @@ fn symbols_across_regions_are_marked() {
     let path = folder.path().join("sketch");
     create_sketch(&spec).unwrap().save(&path).unwrap();
     for i in 0..300 {
-        let mut sketch: Sketch = petal::open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        let mut sketch: Sketch =
+            petal::open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         sketch.insert(&key(50, i)).unwrap();
         sketch.sync().unwrap();
         drop(sketch);

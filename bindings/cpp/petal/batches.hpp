@@ -30,6 +30,11 @@ class keys {
   static keys of_bytes(const void *data, std::size_t length, const std::uint64_t *offsets, std::size_t count) noexcept {
     return keys(petal_keys_bytes(data, length, offsets, count));
   }
+  /// Byte strings with offsets of 32 bits, such as those of an Arrow array of the type Binary or Utf8.
+  static keys of_bytes32(const void *data, std::size_t length, const std::int32_t *offsets,
+                         std::size_t count) noexcept {
+    return keys(petal_keys_bytes32(data, length, offsets, count));
+  }
   /// 64-bit numbers.
   static keys of_u64(const std::uint64_t *data, std::size_t count) noexcept {
     return keys(petal_keys_u64(data, count));

@@ -162,6 +162,9 @@ TEST(batches, byte_keys) {
   EXPECT_EQ(f.contains_batch(petal::keys::of_bytes(column, 13, offsets, 3)), 2u);
   EXPECT_EQ(f.try_contains_batch(petal::keys::of_bytes(column, 12, offsets, 3)).status(), petal::status::offsets);
   EXPECT_EQ(f.contains_batch(petal::keys::of_bytes(column, 12, offsets, 3)), 3u);
+  const std::int32_t offsets32[] = {0, 5, 9, 13};
+  EXPECT_EQ(f.contains_batch(petal::keys::of_bytes32(column, 13, offsets32, 3)), 2u);
+  EXPECT_EQ(f.try_contains_batch(petal::keys::of_bytes32(column, 12, offsets32, 3)).status(), petal::status::offsets);
 }
 
 // Looks up, inserts, and builds from a batch what single calls do with its elements.

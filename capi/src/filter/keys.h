@@ -14,6 +14,17 @@ static inline petal_keys petal_keys_bytes(const void *bytes, size_t length, cons
   return keys;
 }
 
+/**
+ * Makes `count` byte keys with offsets of 32 bits, such as the values of an Arrow array of the type Binary or Utf8.
+ * Otherwise as `petal_keys_bytes()`.
+ */
+static inline petal_keys petal_keys_bytes32(const void *bytes, size_t length, const int32_t *offsets, size_t count) {
+  petal_keys keys = petal_keys_bytes(bytes, length, 0, count);
+  keys.form = PETAL_KEYS_BYTES32;
+  keys.offsets = offsets;
+  return keys;
+}
+
 /** `count` uint64_t keys. */
 static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
   petal_keys keys;

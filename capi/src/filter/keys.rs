@@ -1,7 +1,7 @@
 //! KEYS AND ANSWERS
 //!
 //! A batch costs less per key than single calls. Every function of many keys takes the keys as a `petal_keys`, in one
-//! of four forms, and writes the answers into a `petal_answers`:
+//! of five forms, and writes the answers into a `petal_answers`:
 //!
 //!     petal_keys keys = petal_keys_u64(numbers, count);
 //!     petal_answers answers = {.bytes = found};
@@ -9,7 +9,8 @@
 //!
 //! Byte keys come as one buffer with count + 1 offsets: key i is the bytes from `offsets[i]` to `offsets[i + 1]`.
 //! Offsets must not decrease and must end inside the buffer. A function checks all offsets before it uses the first
-//! key.
+//! key. Offsets of 32 bits with a sign, as those of Arrow's Binary and Utf8 arrays, serve as they are; they must not be
+//! negative.
 //!
 //! Digests of a cryptographic hash come one after the other. Only filters with `PETAL_HASH_DIGEST` take them.
 //!
@@ -17,7 +18,7 @@
 //! function writes `true_count` and `done`. A lookup needs answers. An insertion needs none: with NULL it finds out
 //! nothing about the keys, which is faster.
 
-// The four functions that make keys stand in `keys.h`.
+// The five functions that make keys stand in `keys.h`.
 
 use crate::arguments::{Lists, Room};
 use crate::boundary::{self, boundary, check_out};
@@ -37,9 +38,11 @@ pub const PETAL_KEYS_U64: petal_keys_form = 2;
 pub const PETAL_KEYS_HASHES: petal_keys_form = 3;
 /// Digests of one length, for filters with `PETAL_HASH_DIGEST`.
 pub const PETAL_KEYS_DIGESTS: petal_keys_form = 4;
+/// Byte strings, in one buffer with offsets of 32 bits.
+pub const PETAL_KEYS_BYTES32: petal_keys_form = 5;
 
-/// Many keys in your memory. `petal_keys_bytes()`, `petal_keys_u64()`, `petal_keys_hashes()` and `petal_keys_digests()`
-/// make one.
+/// Many keys in your memory. `petal_keys_bytes()`, `petal_keys_bytes32()`, `petal_keys_u64()`, `petal_keys_hashes()`
+/// and `petal_keys_digests()` make one.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_keys {
@@ -55,8 +58,9 @@ pub struct petal_keys {
     pub data: *const c_void,
     /// For byte keys, how many bytes `data` has; for digests, how many bytes each has; otherwise 0.
     pub length: usize,
-    /// For byte keys, count + 1 offsets into `data`, nullable if there are no keys; otherwise NULL.
-    pub offsets: *const u64,
+    /// For byte keys, count + 1 offsets into `data`, nullable if there are no keys: uint64_t, or int32_t for
+    /// `PETAL_KEYS_BYTES32`. Otherwise NULL.
+    pub offsets: *const c_void,
 }
 
 // SAFETY: numbers and nullable pointers, without padding, its size first.
@@ -123,8 +127,15 @@ impl petal_keys {
                 // SAFETY: as above.
                 let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
                 // SAFETY: as above.
-                let offsets = unsafe { boundary::elements_at_once(keys.offsets, keys.count.checked_add(1)?)? };
+                let offsets = unsafe { boundary::elements_at_once(keys.offsets.cast(), keys.count.checked_add(1)?)? };
                 Some(Keys::Bytes { bytes, offsets })
+            }
+            PETAL_KEYS_BYTES32 if keys.count > 0 => {
+                // SAFETY: as above.
+                let bytes = unsafe { boundary::bytes_at_once(keys.data.cast(), keys.length)? };
+                // SAFETY: as above.
+                let offsets = unsafe { boundary::elements_at_once(keys.offsets.cast(), keys.count.checked_add(1)?)? };
+                Some(Keys::Bytes32 { bytes, offsets })
             }
             _ => None,
         }
@@ -155,12 +166,17 @@ impl petal_keys {
                 let bytes = bytes(keys.count.checked_mul(keys.length).ok_or(Status::TooLarge)?)?;
                 Ok(Keys::Digests { bytes, each: keys.length })
             }
-            PETAL_KEYS_BYTES if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
-            PETAL_KEYS_BYTES => {
+            PETAL_KEYS_BYTES | PETAL_KEYS_BYTES32 if keys.count == 0 => Ok(Keys::Bytes { bytes: &[], offsets: &[] }),
+            form @ (PETAL_KEYS_BYTES | PETAL_KEYS_BYTES32) => {
                 let bytes = bytes(keys.length)?;
                 let more = keys.count.checked_add(1).ok_or(Status::TooLarge)?;
+                if form == PETAL_KEYS_BYTES32 {
+                    // SAFETY: as above.
+                    let offsets = unsafe { boundary::elements(keys.offsets.cast(), more, "offsets of keys")? };
+                    return Ok(Keys::Bytes32 { bytes, offsets });
+                }
                 // SAFETY: as above.
-                let offsets = unsafe { boundary::elements(keys.offsets, more, "offsets of keys")? };
+                let offsets = unsafe { boundary::elements(keys.offsets.cast(), more, "offsets of keys")? };
                 Ok(Keys::Bytes { bytes, offsets })
             }
             form => Err(unknown(format_args!("form = {form} of keys is none of PETAL_KEYS_*"))),
