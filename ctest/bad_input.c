@@ -111,8 +111,8 @@ static void unknown_values(void) {
   petal_filter *filter = SENTINEL;
   petal_open_options options = {.struct_size = sizeof options, .mode = 4};
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "mode = 4|from 0 to 3", petal_filter_load("", 0, &options, &filter, &error));
-  options = (petal_open_options){.struct_size = sizeof options, .reserved = 9};
-  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "reserved = 9", petal_filter_open("/", &options, &filter, &error));
+  options = (petal_open_options){.struct_size = sizeof options, .prefault = 9};
+  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "prefault = 9", petal_filter_open("/", &options, &filter, &error));
   CHECK(filter == SENTINEL);
 }
 

@@ -86,7 +86,7 @@ static void every_way(void) {
   free(collected.bytes);
   collected = (check_image){NULL, 0};
 
-  /* In a file, in all three modes. */
+  /* In a file, in all three modes, and read ahead. */
   const char *path = check_path("filter");
   CHECK_OK(petal_filter_save(original, path, NULL));
   for (petal_open_mode mode = PETAL_OPEN_READ; mode <= PETAL_OPEN_LOAD; mode++) {
@@ -94,6 +94,9 @@ static void every_way(void) {
     filter = open_file(path, mode);
     CHECK_EQUAL(!!(state(filter) & PETAL_STATE_IN_PLACE), mode != PETAL_OPEN_LOAD);
     CHECK_EQUAL(!!(state(filter) & PETAL_STATE_WRITABLE), mode != PETAL_OPEN_READ);
+    is_the_same(filter, original, image);
+    petal_open_options ahead = {.struct_size = sizeof ahead, .mode = mode, .prefault = 1};
+    CHECK_OK(petal_filter_open(path, &ahead, &filter, NULL));
     is_the_same(filter, original, image);
   }
 

@@ -338,8 +338,13 @@ typedef struct petal_open_options {
   size_t struct_size;
   /** One of `PETAL_OPEN_*`. */
   petal_open_mode mode;
-  /** 0. */
-  uint32_t reserved;
+  /**
+   * 1 has the system read a mapped file to its end at opening, so that the first lookups do not wait for the disk;
+   * 0 does not. Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has
+   * no memory to spare, opens the file all the same. `PETAL_OPEN_LOAD` reads the whole file in any case, and a
+   * buffer has no file.
+   */
+  uint32_t prefault;
   /**
    * The secret key of a keyed filter; all zeros is none. Without the secret key the filter cannot hash byte and
    * uint64_t keys, but all else works.

@@ -48,12 +48,19 @@ type OpenOptions struct {
 	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
 	// everything else works.
 	Key SecretKey
+	// Prefault has the system read a mapped file to its end at opening, so that the first lookups do not wait for the
+	// disk. Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no
+	// memory to spare, opens the file all the same. OpenLoad reads the whole file in any case.
+	Prefault bool
 }
 
 func (o *OpenOptions) raw() C.petal_open_options {
 	raw := C.petal_open_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_open_options{}))}
 	if o != nil {
 		raw.mode = C.petal_open_mode(o.Mode)
+		if o.Prefault {
+			raw.prefault = 1
+		}
 		for i, b := range o.Key {
 			raw.key[i] = C.uint8_t(b)
 		}

@@ -156,7 +156,7 @@ pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<S
 
 /// Opens the digest in the file at `path`, or reads a digest from standard input.
 pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
-    let options = OpenOptions { mode: Mode::Read, key };
+    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
@@ -166,7 +166,7 @@ pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
 
 /// Opens the index in the file at `path`, or reads an index from standard input.
 pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> {
-    let options = OpenOptions { mode: Mode::Read, key };
+    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
@@ -177,7 +177,7 @@ pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> 
 /// Opens the image in the file at `path`, or reads one from standard input. A map of a kind that never
 /// changes is opened for reading even in [`Mode::Write`].
 pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
-    let options = OpenOptions { mode, key };
+    let options = OpenOptions { mode, key, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     if path.is_dir() {
         return Err(Failure::new(format_args!("{}: is a directory", shown(path))));
@@ -225,7 +225,7 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
     if let Some(format) = format {
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
     }
-    let options = OpenOptions { mode: Mode::Read, key };
+    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     let (bytes, outcome) = if comes_once(path) && !path.is_dir() {
         let mut bytes = Vec::new();

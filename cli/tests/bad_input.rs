@@ -279,7 +279,7 @@ fn a_filter_that_was_not_closed_says_so() {
 #[test]
 fn a_second_writer_is_kept_out() {
     let place = place();
-    let options = petal::OpenOptions { mode: petal::Mode::Write, key: None };
+    let options = petal::OpenOptions { mode: petal::Mode::Write, ..petal::OpenOptions::default() };
     let writer = petal::open(&place.path("filter"), &options).unwrap();
     place.petal("insert filter keys").names(&["filter", "writing"]);
     drop(writer);

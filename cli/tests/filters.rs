@@ -727,7 +727,7 @@ fn what_was_not_counted_is_unknown() {
         let place = Place::new();
         place.petal(&format!("build --kind {} --capacity 1000 -o filter {NOTHING}", row.name)).quiet();
         assert_eq!(info(&place.path("filter"))["offered"], 0);
-        let options = petal::OpenOptions { mode: petal::Mode::Share, key: None };
+        let options = petal::OpenOptions { mode: petal::Mode::Share, ..petal::OpenOptions::default() };
         let filter = petal::open(&place.path("filter"), &options).unwrap();
         (0..1000_u32).for_each(|key| _ = filter.insert_shared(key.to_string().as_bytes()).unwrap());
         drop(filter);

@@ -625,7 +625,7 @@ fn a_rebuilt_file_leaves_readers_their_mapping() {
     place.file("new", lines(5000..9000));
     place.petal("build --fpr 1e-6 -o filter old").quiet();
     // This process maps the file; the command is another one.
-    let options = petal::OpenOptions { mode: petal::Mode::Read, key: None };
+    let options = petal::OpenOptions { mode: petal::Mode::Read, ..petal::OpenOptions::default() };
     let mapped = petal::open(&place.path("filter"), &options).unwrap();
     let rebuilt = place.petal("build --fpr 1e-6 -o filter new");
     if cfg!(windows) && rebuilt.status == 2 {

@@ -101,7 +101,9 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
-        let opened = unsafe { petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut map) = opened else { continue };
         assert!(opens(map.base().row(), map.base().geometry(), mode));
         let _ = map.verify();
@@ -125,7 +127,9 @@ fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the sketch goes before they do.
-        let opened = unsafe { petal::open_buffer_as::<Sketch>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Sketch>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut sketch) = opened else { continue };
         let _ = sketch.verify();
         list(&sketch);
@@ -148,7 +152,9 @@ fn open_router(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the router goes before they do.
-        let opened = unsafe { petal::open_buffer_as::<Router>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Router>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut router) = opened else { continue };
         use_router(&mut router);
         let _ = router.vouch();
@@ -181,8 +187,9 @@ fn open_aggregate(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the aggregate goes before they do.
-        let opened =
-            unsafe { petal::open_buffer_as::<Aggregate>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Aggregate>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut aggregate) = opened else { continue };
         let _ = aggregate.verify();
         meet(&mut aggregate);
@@ -214,7 +221,9 @@ fn open_digest(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the digest goes before they do.
-        let opened = unsafe { petal::open_buffer_as::<Digest>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Digest>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut digest) = opened else { continue };
         let _ = digest.verify();
         search(&digest);
@@ -246,7 +255,9 @@ fn open_index(bytes: &[u8], memory: &mut Guarded) {
     for mode in MODES {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the index goes before they do.
-        let opened = unsafe { petal::open_buffer_as::<Index>(place, bytes.len(), &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer_as::<Index>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+        };
         let Ok(mut index) = opened else { continue };
         let _ = index.verify();
         search_rows(&index);
@@ -323,7 +334,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
     let header = header.ok();
     let modes = if damaged { &[Mode::Read] } else { &MODES[..] };
     for mode in modes.iter().copied() {
-        let options = OpenOptions { mode, key: None };
+        let options = OpenOptions { mode, ..OpenOptions::default() };
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the filter goes before they do.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };

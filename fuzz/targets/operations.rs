@@ -190,7 +190,7 @@ impl Slot {
         let mut memory: Vec<u64> =
             bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let place = NonNull::new(memory.as_mut_ptr().cast()).expect("a vector");
-        let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET) };
+        let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET), ..OpenOptions::default() };
         // SAFETY: the memory stays with the filter, which alone uses it.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
         let row = self.filter.base().row();

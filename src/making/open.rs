@@ -77,6 +77,10 @@ pub struct OpenOptions {
     pub mode: Mode,
     /// The secret key of a keyed filter. Without the key no keys can be hashed, but everything else works.
     pub key: Option<SecretKey>,
+    /// Has the system read a mapped file to its end at opening, so that the first lookups do not wait for the disk.
+    /// Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no memory to
+    /// spare, opens the file all the same. [`Mode::Load`] reads the whole file in any case, and a buffer has no file.
+    pub prefault: bool,
 }
 
 /// Opens an image in a caller's buffer.
@@ -170,6 +174,9 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
         return load_from(read, options);
     }
     let mapping = Mapping::new(file, FileRange { offset, length }, options.mode.access())?;
+    if options.prefault {
+        mapping.prefault();
+    }
     open_image(ImageBytes::from_mapping(mapping), options)
 }
 

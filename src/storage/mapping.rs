@@ -148,6 +148,12 @@ impl Mapping {
         self.identity
     }
 
+    /// Has the system read the range into memory, as far as it can and will.
+    pub fn prefault(&self) {
+        // SAFETY: `mapped` bytes from `base` are this mapping.
+        unsafe { os::prefault(self.base, self.mapped) }
+    }
+
     /// Writes the bytes `from..to` of the range to the disk.
     pub fn flush(&self, from: usize, to: usize) -> Result<()> {
         // Only a writer has something to write.

@@ -207,6 +207,12 @@ pub fn map_file(file: &RawFile, _: u64, _: usize, _: bool) -> core::result::Resu
     match *file {}
 }
 
+/// Nothing: no file is mapped.
+///
+/// # Safety
+/// None is needed.
+pub unsafe fn prefault(_: NonNull<u8>, _: usize) {}
+
 /// What the memory is aligned to: a cache line.
 const ALIGNMENT: usize = 64;
 

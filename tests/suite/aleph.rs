@@ -166,7 +166,7 @@ fn forged_payloads_do_no_harm() {
         crate::format::seal(&mut forged);
         let words: Vec<u64> = forged.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
         let start = NonNull::new(words.as_ptr().cast_mut()).unwrap().cast();
-        let options = OpenOptions { mode: Mode::Read, key: None };
+        let options = OpenOptions { mode: Mode::Read, ..OpenOptions::default() };
         // SAFETY: the words outlive the filter, and nobody changes them.
         let opened: petal::Result<Filter> = unsafe { open_buffer(start, forged.len(), &options) };
         let Ok(opened) = opened else { continue };

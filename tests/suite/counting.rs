@@ -380,7 +380,7 @@ fn sizes_are_those_of_bloom_with_four_bits_a_counter() {
 const REGION_COUNTERS: u64 = 2 * REGION_BYTES as u64;
 
 fn open(path: &std::path::Path, mode: Mode) -> Filter {
-    petal::open(path, &OpenOptions { mode, key: None }).unwrap()
+    petal::open(path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap()
 }
 
 /// A removal in place does the same as one in memory: after a sync the image is the same. If the process dies, the

@@ -392,7 +392,8 @@ fn images_open_and_change_in_place() {
         (0..).zip(&payloads).for_each(|(id, payload)| whole.add(id, payload).unwrap());
         create_digest(&spec).unwrap().save(&path).unwrap();
         for (id, payload) in (0..).zip(&payloads) {
-            let mut digest: Digest = open_as(&path, &OpenOptions { mode: Mode::Write, key }).unwrap();
+            let mut digest: Digest =
+                open_as(&path, &OpenOptions { mode: Mode::Write, key, ..OpenOptions::default() }).unwrap();
             digest.begin(id).unwrap();
             digest.write(&payload[..5_000]).unwrap();
             digest.write(&payload[5_000..]).unwrap();
@@ -401,17 +402,17 @@ fn images_open_and_change_in_place() {
         }
         assert!(std::fs::read(&path).unwrap() == image(&whole));
         for mode in [Mode::Read, Mode::Load] {
-            let digest: Digest = open_as(&path, &OpenOptions { mode, key }).unwrap();
+            let digest: Digest = open_as(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap();
             digest.verify().unwrap();
             assert!(has(&find(&digest, &payloads[4][777..1_200]), 4, 777));
             assert_eq!(image(&digest.copy().unwrap()), image(&whole));
         }
-        let mut read: Digest = open_as(&path, &OpenOptions { mode: Mode::Read, key: None }).unwrap();
+        let mut read: Digest = open_as(&path, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }).unwrap();
         assert_eq!(read.add(1, b"x").unwrap_err().status(), Status::UnsupportedByHandle);
         if key.is_some() {
             assert_eq!(read.find(&[1; 300], &FindOptions::default()).unwrap_err().status(), Status::KeyMissing);
         }
-        assert!(open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, key }).is_err());
+        assert!(open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, key, ..OpenOptions::default() }).is_err());
     }
 }
 
@@ -426,7 +427,7 @@ fn a_refused_payload_is_not_open() {
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        let mut damaged: Digest = open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        let mut damaged: Digest = open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         for _ in 0..2 {
             assert_eq!(damaged.add(1, &[7; 1000]).unwrap_err().status(), Status::Corrupt, "{payloads}");
         }

@@ -148,7 +148,12 @@ fn golden_files_open_for_ever() {
                 std::fs::write(&path, bytes).unwrap();
                 let key = name.contains("siphash").then(golden_secret);
                 for mode in [Mode::Read, Mode::Load] {
-                    check_golden(&petal::open(&path, &OpenOptions { mode, key }).unwrap(), row, name, bytes);
+                    check_golden(
+                        &petal::open(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap(),
+                        row,
+                        name,
+                        bytes,
+                    );
                 }
             }
         },
@@ -330,7 +335,7 @@ fn every_truncation_is_noticed() {
             }
             std::fs::write(&path, &bytes[..length]).unwrap();
             for mode in modes(bytes) {
-                let error = open_as::<Handle>(&path, &OpenOptions { mode, key: None }).err().unwrap();
+                let error = open_as::<Handle>(&path, &OpenOptions { mode, ..OpenOptions::default() }).err().unwrap();
                 assert_eq!(error.status(), Status::Truncated, "{}: {length} bytes: {error}", case.name());
             }
         }
@@ -339,7 +344,7 @@ fn every_truncation_is_noticed() {
         assert_eq!(refusal(&longer), None);
         std::fs::write(&path, &longer).unwrap();
         for mode in modes(bytes) {
-            let error = open_as::<Handle>(&path, &OpenOptions { mode, key: None }).err().unwrap();
+            let error = open_as::<Handle>(&path, &OpenOptions { mode, ..OpenOptions::default() }).err().unwrap();
             assert_eq!(error.status(), Status::Corrupt, "{error}");
         }
     });
@@ -353,7 +358,9 @@ fn misaligned_buffers_are_refused() {
     let start = std::ptr::NonNull::new(words.as_ptr().cast_mut()).unwrap().cast::<u8>();
     for mode in [Mode::Read, Mode::Write] {
         // SAFETY: 4 bytes into the words, which live on and are only read: misalignment is refused first.
-        let opened = unsafe { petal::open_buffer(start.add(4), 8 * words.len() - 4, &OpenOptions { mode, key: None }) };
+        let opened = unsafe {
+            petal::open_buffer(start.add(4), 8 * words.len() - 4, &OpenOptions { mode, ..OpenOptions::default() })
+        };
         assert_eq!(opened.err().unwrap().status(), Status::Misaligned);
     }
     assert!(load(&bytes, &OpenOptions::default()).is_ok());
@@ -539,7 +546,7 @@ fn huge_sizes_cost_nothing() {
     let path = folder.path().join("huge");
     std::fs::write(&path, &huge).unwrap();
     for mode in MODES {
-        let error = petal::open(&path, &OpenOptions { mode, key: None }).err().unwrap();
+        let error = petal::open(&path, &OpenOptions { mode, ..OpenOptions::default() }).err().unwrap();
         assert_eq!(error.status(), Status::Truncated, "{error}");
     }
 }
@@ -575,12 +582,16 @@ fn dirty_images_open_and_say_so() {
 fn keys_are_asked_for_and_checked() {
     let spec = Spec { capacity: 10, ..hashed(&Spec::default(), HashFunction::SipHash13, 1) };
     let bytes = image(&filled(&spec, 0..10));
-    let open = |key| load(&bytes, &OpenOptions { mode: Mode::Load, key }).map(|_| ()).map_err(|error| error.status());
+    let open = |key| {
+        load(&bytes, &OpenOptions { mode: Mode::Load, key, ..OpenOptions::default() })
+            .map(|_| ())
+            .map_err(|error| error.status())
+    };
     assert_eq!(open(spec.key), Ok(()));
     assert_eq!(open(None), Ok(()));
     assert_eq!(open(Some(SECRET)), Err(Status::KeyMismatch));
     let plain = image(&filled(&Spec { capacity: 10, ..Spec::default() }, 0..10));
-    let opened = load(&plain, &OpenOptions { mode: Mode::Load, key: Some(SECRET) });
+    let opened = load(&plain, &OpenOptions { mode: Mode::Load, key: Some(SECRET), ..OpenOptions::default() });
     assert_eq!(opened.err().unwrap().status(), Status::Contradiction);
 }
 

@@ -173,7 +173,8 @@ fn keys_of_every_form_are_looked_up() {
     let image = bytes(&of(&keyed, [1]));
     let closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
     assert_eq!(closed.get_u64(1).unwrap_err().status(), Status::KeyMissing);
-    let open: Sketch = load_as(&image, &OpenOptions { mode: Mode::Load, key: Some([3; 16]) }).unwrap();
+    let open: Sketch =
+        load_as(&image, &OpenOptions { mode: Mode::Load, key: Some([3; 16]), ..OpenOptions::default() }).unwrap();
     assert_eq!(open.get_u64(1).unwrap(), there(1));
     let riblt = create_sketch(&Spec { kind: Some(SKETCHES[1].kind), ..spec }).unwrap();
     let error = riblt.get_u64(1).unwrap_err();
@@ -442,7 +443,7 @@ fn cells_of_values_are_marked() {
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     let mut shared = 0;
     for number in 0..300 {
-        let options = OpenOptions { mode: Mode::Write, key: None };
+        let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_value_u64(number, mix(number)).unwrap();

@@ -32,7 +32,7 @@ fn insert(filter: &mut Filter, keys: std::ops::Range<u64>) {
 }
 
 fn try_open(path: &Path, mode: Mode) -> petal::Result<Filter> {
-    petal::open(path, &OpenOptions { mode, key: None })
+    petal::open(path, &OpenOptions { mode, ..OpenOptions::default() })
 }
 
 fn open(path: &Path, mode: Mode) -> Filter {
@@ -65,6 +65,36 @@ fn corrupt_at(error: petal::Error, region: usize) {
     let from = HEADER_LENGTH + region * REGION_BYTES;
     let range = format!("bytes {from} to {}", from + REGION_BYTES - 1);
     assert!(error.message().contains(&range), "{error}");
+}
+
+// ---- Reading ahead -----------------------------------------------------------------------------------------------
+
+/// Reading ahead changes no answer, in any mode. On Linux the whole file is in memory before the first lookup.
+#[test]
+fn a_file_is_read_ahead() {
+    let (_folder, path) = file();
+    for mode in Mode::ALL {
+        let filter: Filter =
+            petal::open(&path, &OpenOptions { mode, prefault: true, ..OpenOptions::default() }).unwrap();
+        if let Some(resident) = resident(&path) {
+            assert_eq!(resident >= fs::metadata(&path).unwrap().len(), mode != Mode::Load, "{mode}");
+        }
+        assert!((0..1000).all(|key| filter.contains_hash(mix(key))));
+    }
+    assert_eq!(verified(&path), Ok(()));
+}
+
+/// How many bytes of a file this process has mapped and touched, on a Linux that reads ahead when it is asked (5.14).
+fn resident(path: &Path) -> Option<u64> {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse().ok());
+    if (numbers.next()?, numbers.next()?) < (5_u32, 14_u32) {
+        return None;
+    }
+    let maps = fs::read_to_string("/proc/self/smaps").ok()?;
+    let mapping = maps.split_once(path.to_str()?).map_or("Rss: 0 kB", |(_, mapping)| mapping);
+    let (_, kilobytes) = mapping.split_once("Rss:")?;
+    kilobytes.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
 // ---- Who vouches -------------------------------------------------------------------------------------------------
@@ -534,7 +564,7 @@ fn locks_are_where_the_format_says() {
     let (first, last) = (LOCKS + OFFSET, LOCKS + OFFSET + image.len() as u64 - 1);
     for (mode, to_read) in [(Mode::Read, false), (Mode::Write, true), (Mode::Share, false)] {
         let descriptor = File::options().read(true).write(true).open(&larger).unwrap();
-        let options = OpenOptions { mode, key: None };
+        let options = OpenOptions { mode, ..OpenOptions::default() };
         let filter = petal::open_descriptor(descriptor.as_raw_fd(), OFFSET, &options).unwrap();
         for byte in [first, first + image.len() as u64 / 2, last - 1] {
             assert_eq!(is_locked(byte, libc::F_RDLCK), to_read, "{mode:?}: byte {byte} to read");

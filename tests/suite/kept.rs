@@ -103,7 +103,7 @@ fn images_have_no_kept_keys() {
         let mut read: Sketch = open_as(&path, &OpenOptions::default()).unwrap();
         assert_eq!(read.keep_keys().unwrap_err().status(), Status::UnsupportedByHandle);
         drop(read);
-        let mut written: Sketch = open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        let mut written: Sketch = open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         written.keep_keys().unwrap();
         written.keep_keys().unwrap();
         for number in [5, 6, 5] {

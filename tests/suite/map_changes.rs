@@ -330,7 +330,7 @@ fn images_are_changed_in_place() {
         let puts = row.capabilities.contains(Capabilities::PUT);
         let give = |map: &mut Map, i, value| if puts { map.put_u64(i, value) } else { map.replace_u64(i, value) };
         let reader: Map = open_as(&path, &OpenOptions::default()).unwrap();
-        let mut writer: Map = open_as(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        let mut writer: Map = open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         assert!(give(&mut writer, 7, 1 << 40).unwrap());
         assert_eq!(reader.get_u64(7).unwrap(), Some(1 << 40));
         assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);

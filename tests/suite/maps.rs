@@ -275,7 +275,7 @@ fn images_hold_what_they_were_made_of() {
             let bytes = std::fs::read(&path).unwrap();
             assert!(bytes == image(&map));
             for mode in [Mode::Read, Mode::Load] {
-                let opened: Map = open_as(&path, &OpenOptions { mode, key: None }).unwrap();
+                let opened: Map = open_as(&path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap();
                 check(&opened, &exact);
                 open(&bytes, mode, |map| check(map.unwrap(), &exact));
                 check(&opened.copy().unwrap(), &exact);
@@ -286,7 +286,7 @@ fn images_hold_what_they_were_made_of() {
                 let refused = |error: petal::Error| {
                     assert!(error.status() == Status::Unsupported && error.message().contains(row.name), "{error}");
                 };
-                refused(open_as::<Map>(&path, &OpenOptions { mode, key: None }).unwrap_err());
+                refused(open_as::<Map>(&path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap_err());
                 open(&bytes, mode, |map| refused(map.unwrap_err()));
             }
             assert!(std::fs::read(&path).unwrap() == bytes);
@@ -494,7 +494,7 @@ fn golden_files_open_for_ever() {
             std::fs::write(&path, bytes).unwrap();
             let key = name.contains("siphash").then(|| std::array::from_fn(|i| i as u8));
             for mode in [Mode::Read, Mode::Load] {
-                let map: Map = open_as(&path, &OpenOptions { mode, key }).unwrap();
+                let map: Map = open_as(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap();
                 map.verify().unwrap();
                 let header = map.base().header();
                 assert_eq!((header.kind, header.count), (row.kind, GOLDEN_KEYS), "{name}");

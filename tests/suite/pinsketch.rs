@@ -374,7 +374,7 @@ fn changes_in_place_mark_their_regions() {
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     let other = of(&field(64, 4096), [9]).export_minisketch().unwrap();
     for number in 1..20 {
-        let options = OpenOptions { mode: Mode::Write, key: None };
+        let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
         if number % 5 == 0 {

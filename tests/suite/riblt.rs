@@ -191,7 +191,7 @@ fn symbols_across_regions_are_marked() {
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     for number in 0..3000 {
-        let options = OpenOptions { mode: Mode::Write, key: None };
+        let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
         let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_u64(number).unwrap();

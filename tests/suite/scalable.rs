@@ -337,10 +337,10 @@ fn an_image_in_place_is_full_in_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.petal");
     create(&spec).unwrap().save(&path).unwrap();
-    let writing = OpenOptions { mode: Mode::Write, key: None };
+    let writing = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
     fills_up(&mut petal::open(&path, &writing).unwrap(), &spec);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
-    let sharing = OpenOptions { mode: Mode::Share, key: None };
+    let sharing = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
     assert_eq!(petal::open(&path, &sharing).unwrap_err().status(), Status::Unsupported);
 
     // After clearing, an image that has grown has room in all of its levels.

@@ -380,7 +380,7 @@ fn images_of_many_regions_are_changed_in_place() {
         }
         let mut model = create(&spec).unwrap();
         model.save(&path).unwrap();
-        let mut filter = petal::open(&path, &OpenOptions { mode: Mode::Write, key: None }).unwrap();
+        let mut filter = petal::open(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         // Few keys come at a time, so that not all regions change at once.
         for i in 0..20 {
             let hash = hash_of(&spec, i % 13);

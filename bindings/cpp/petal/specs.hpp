@@ -158,7 +158,7 @@ enum class open_mode : petal_open_mode {
   share = PETAL_OPEN_SHARE,
 };
 
-/// How to open: a mode, and the secret key of a keyed filter. A mode alone is enough.
+/// How to open: a mode, the secret key of a keyed filter, and whether to read ahead. A mode alone is enough.
 class open_options {
  public:
   open_options(open_mode mode = open_mode::read) noexcept : options_(detail::sized<petal_open_options>()) {
@@ -166,6 +166,11 @@ class open_options {
   }
   open_options &key(const secret_key &value) noexcept {
     std::memcpy(options_.key, value.data(), value.size());
+    return *this;
+  }
+  /// Has the system read a mapped file to its end at opening: a hint; see `petal_open_options`.
+  open_options &prefault(bool value = true) noexcept {
+    options_.prefault = value ? 1 : 0;
     return *this;
   }
   const petal_open_options *get() const noexcept { return &options_; }

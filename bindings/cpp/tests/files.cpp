@@ -25,6 +25,9 @@ TEST_F(files, save_and_open_in_every_mode) {
   EXPECT_TRUE(petal::filter::open(file.string().c_str()).equal(f));
   EXPECT_TRUE(petal::filter::open(file.string()).equal(f));
 
+  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault()).equal(f));
+  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault(false)).equal(f));
+
   auto read = petal::filter::open(file);
   read.verify();
   EXPECT_EQ(read.contains_batch(numbers(0, 1000)), 1000u);

@@ -41,8 +41,11 @@ pub struct petal_open_options {
     pub struct_size: usize,
     /// One of `PETAL_OPEN_*`.
     pub mode: petal_open_mode,
-    /// 0.
-    pub reserved: u32,
+    /// 1 has the system read a mapped file to its end at opening, so that the first lookups do not wait for the disk;
+    /// 0 does not. Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has
+    /// no memory to spare, opens the file all the same. `PETAL_OPEN_LOAD` reads the whole file in any case, and a
+    /// buffer has no file.
+    pub prefault: u32,
     /// The secret key of a keyed filter; all zeros is none. Without the secret key the filter cannot hash byte and
     /// uint64_t keys, but all else works.
     pub key: [u8; 16],
@@ -58,19 +61,21 @@ impl Given for petal_open_options {
 
     fn said(given: Option<petal_open_options>, _name: &str) -> Result<OpenOptions> {
         let Some(options) = given else { return Ok(OpenOptions::default()) };
-        let mode = match (options.mode, options.reserved) {
-            (PETAL_OPEN_READ, 0) => Mode::Read,
-            (PETAL_OPEN_WRITE, 0) => Mode::Write,
-            (PETAL_OPEN_LOAD, 0) => Mode::Load,
-            (PETAL_OPEN_SHARE, 0) => Mode::Share,
-            (mode, 0) => {
+        let mode = match options.mode {
+            PETAL_OPEN_READ => Mode::Read,
+            PETAL_OPEN_WRITE => Mode::Write,
+            PETAL_OPEN_LOAD => Mode::Load,
+            PETAL_OPEN_SHARE => Mode::Share,
+            mode => {
                 return Err(boundary::error(Status::UnknownValue, format_args!("mode = {mode} is not from 0 to 3")));
             }
-            (_, reserved) => {
-                return Err(boundary::error(Status::UnknownValue, format_args!("reserved = {reserved} is not 0")));
-            }
         };
-        Ok(OpenOptions { mode, key: (options.key != [0; 16]).then_some(options.key) })
+        if options.prefault > 1 {
+            let message = format_args!("prefault = {} is neither 0 nor 1", options.prefault);
+            return Err(boundary::error(Status::UnknownValue, message));
+        }
+        let key = (options.key != [0; 16]).then_some(options.key);
+        Ok(OpenOptions { mode, key, prefault: options.prefault == 1 })
     }
 }
 

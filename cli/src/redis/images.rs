@@ -140,7 +140,7 @@ fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Hand
         return Err(Failure::new(format_args!("{key}: holds nothing, and {command} gives nothing of such a filter")));
     }
     let opened = match format {
-        None => petal::load_as(&image, &OpenOptions { mode: Mode::Read, key: None }),
+        None => petal::load_as(&image, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }),
         Some(name) => {
             interop::find(name).and_then(|format| format.import(&image, &ImportOptions::default())).map(Handle::Filter)
         }

@@ -16,7 +16,7 @@ fn file(folder: &tempfile::TempDir) -> std::path::PathBuf {
 }
 
 fn opened(path: &Path, mode: Mode) -> Filter {
-    open(path, &OpenOptions { mode, key: None }).unwrap()
+    open(path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap()
 }
 
 /// How many bytes `body` reads for checksums of regions.
@@ -88,7 +88,7 @@ fn nothing_begins_before_it_is_on_the_disk() {
     assert_eq!(filter.insert_hash(1).unwrap_err().status(), Status::Io);
     assert_eq!(filter.sync().map_err(|error| error.status()), Ok(()));
     drop(filter);
-    let share = OpenOptions { mode: Mode::Share, key: None };
+    let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
     assert_eq!(open(&path, &share).err().unwrap().status(), Status::Io);
     FLUSHES_LEFT.set(None);
     assert!(std::fs::read(&path).unwrap() == before);

@@ -26,6 +26,22 @@ pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> c
     NonNull::new(base.cast()).ok_or(libc::ENOMEM)
 }
 
+/// Has the system read the mapping of a file into memory. Whether it does makes no difference to what the bytes are, so
+/// nobody learns of a failure.
+///
+/// # Safety
+/// `base` and `length` are those of a mapping of [`map_file`].
+pub unsafe fn prefault(base: NonNull<u8>, length: usize) {
+    // SAFETY: the caller says that it is a mapping, and this advice changes no byte of it.
+    let advise = |advice| unsafe { libc::madvise(base.as_ptr().cast(), length, advice) == 0 };
+    // Linux before 5.14 does not know the first, and other systems do not either: they begin to read and do not wait.
+    #[cfg(target_os = "linux")]
+    if advise(libc::MADV_POPULATE_READ) {
+        return;
+    }
+    advise(libc::MADV_WILLNEED);
+}
+
 /// The size of the huge pages that large blocks ask for.
 const HUGE_PAGE: usize = 2 << 20;
 

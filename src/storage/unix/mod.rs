@@ -10,7 +10,9 @@ mod path;
 pub use file::{FileStatus, RawFile};
 pub use folder::RawFolder;
 pub use fork::{call_in_children, wiped_in_children};
-pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, unmap_file};
+pub use memory::{
+    flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, prefault, unmap_file,
+};
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use path::ProcPath;
 pub use path::{Name, PathBytes, Unit, name_before_nul};

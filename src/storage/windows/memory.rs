@@ -40,6 +40,17 @@ pub fn map_file(file: &RawFile, offset: u64, length: usize, writable: bool) -> R
     NonNull::new(base.cast()).ok_or_else(last_error)
 }
 
+/// Has the system read the mapping of a file into memory. Whether it does makes no difference to what the bytes are, so
+/// nobody learns of a failure.
+///
+/// # Safety
+/// `base` and `length` are those of a mapping of [`map_file`].
+pub unsafe fn prefault(base: NonNull<u8>, length: usize) {
+    let range = system::MemoryRange { start: base.as_ptr().cast(), length };
+    // SAFETY: the caller says that the range is a mapping, and reading it ahead changes no byte of it.
+    unsafe { system::PrefetchVirtualMemory(system::GetCurrentProcess(), 1, &range, 0) };
+}
+
 /// Blocks from this size on ask for large pages.
 const LARGE: usize = 4 << 20;
 

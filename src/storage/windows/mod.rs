@@ -10,7 +10,9 @@ mod system;
 
 pub use file::{FileStatus, RawFile, identity_of};
 pub use folder::RawFolder;
-pub use memory::{flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, unmap_file};
+pub use memory::{
+    flush, free_anonymous, map_anonymous, map_file, mapping_step, move_anonymous, page_size, prefault, unmap_file,
+};
 pub use path::{Name, PathBytes, Unit, name_before_nul};
 
 use core::ptr::NonNull;

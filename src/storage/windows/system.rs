@@ -121,6 +121,13 @@ pub struct ObjectInformation {
     pub rest: [u32; 12],
 }
 
+/// WIN32_MEMORY_RANGE_ENTRY.
+#[repr(C)]
+pub struct MemoryRange {
+    pub start: Nothing,
+    pub length: usize,
+}
+
 /// SYSTEM_INFO.
 #[repr(C)]
 pub struct SystemInformation {
@@ -185,6 +192,7 @@ unsafe extern "system" {
     pub fn FlushViewOfFile(base: Nothing, length: usize) -> i32;
     pub fn VirtualAlloc(base: Nothing, length: usize, kind: u32, protection: u32) -> *mut c_void;
     pub fn VirtualFree(base: *mut c_void, length: usize, kind: u32) -> i32;
+    pub fn PrefetchVirtualMemory(process: Handle, count: usize, ranges: *const MemoryRange, flags: u32) -> i32;
     pub fn GetLargePageMinimum() -> usize;
     pub fn GetSystemInfo(to: *mut SystemInformation);
 }

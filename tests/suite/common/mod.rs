@@ -401,7 +401,7 @@ impl Buffer {
     ) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the handle is dropped before.
-        match unsafe { petal::open_buffer_as(start, length, &OpenOptions { mode, key }) } {
+        match unsafe { petal::open_buffer_as(start, length, &OpenOptions { mode, key, ..OpenOptions::default() }) } {
             Ok(mut handle) => with(Ok(&mut handle)),
             Err(error) => with(Err(error)),
         }
