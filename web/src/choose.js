@@ -58,8 +58,9 @@ export function choose(petal, kinds, changed) {
   }
 
   function write(all) {
-    for (const [name, value] of Object.entries({ ...DEFAULTS, ...all })) {
-      const field = fields[name];
+    // An address may have any names, and the form has only these.
+    for (const name of Object.keys(DEFAULTS)) {
+      const [field, value] = [fields[name], all[name] ?? DEFAULTS[name]];
       if (typeof DEFAULTS[name] === "boolean") field.checked = value === true || value === "1";
       else field.value = value;
       // No button of a group is chosen if the address says nonsense.

@@ -61,13 +61,19 @@ async function main() {
     });
   }
   const read = () => {
-    const { tab, ...settings } = Object.fromEntries(readAddress());
+    // `#see` names a tab too.
+    const { tab = location.hash.slice(1), ...settings } = Object.fromEntries(readAddress());
     const name = names.includes(tab) ? tab : "choose";
     fresh.delete(name);
     open(name, settings);
     // A link within the page lies on a tab that is hidden now.
     if (document.activeElement?.closest("[hidden]")) $(`#tab-${name}`).focus();
   };
+  // The address has settings, and no place on the page.
+  $(".skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    $("#panel").focus();
+  });
   // A link to other settings of the same page.
   addEventListener("hashchange", read);
   read();

@@ -337,7 +337,7 @@ export function see(petal, changed) {
   $("#see-clear").addEventListener("click", begin);
   return {
     read: ({ kind }) => {
-      select.value = kind in KINDS ? kind : "bloom";
+      select.value = Object.hasOwn(KINDS, kind) ? kind : "bloom";
       begin();
     },
     update: () => show(),

@@ -180,8 +180,8 @@ export function size(petal, kinds, changed) {
       more.value = from.more ?? moreOf(select.value)?.[1] ?? "";
       window.value = from.window === "time" ? "time" : "keys";
       minutes.value = from.minutes ?? "60";
-      use.value = from.use in USES ? from.use : "memory";
-      language.value = from.language in LINES ? from.language : "C";
+      use.value = Object.hasOwn(USES, from.use) ? from.use : "memory";
+      language.value = Object.hasOwn(LINES, from.language) ? from.language : "C";
       shows.forEach((show) => show());
     },
     update,

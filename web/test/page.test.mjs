@@ -369,6 +369,26 @@ test("the calculator and its link", async () => {
   await page.close();
 });
 
+test("an address may have any names, and a tab's name alone", async () => {
+  const opened = (page) => page.evaluate(() => [...document.querySelectorAll("[role=tab][aria-selected=true]")].map(({ id }) => id));
+  for (const [hash, tab] of [["#see", "see"], ["#size", "size"], ["#choose", "choose"], ["#nonsense", "choose"],
+    ["#tab=choose&colour=red&constructor=1&__proto__=2&keys=500", "choose"], ["#tab=see&kind=constructor", "see"],
+    ["#tab=size&kind=toString&use=valueOf&language=constructor", "size"]]) {
+    const page = await open(hash);
+    assert.ok(await page.locator("#trouble").isHidden(), hash);
+    assert.deepEqual(await opened(page), [`tab-${tab}`], hash);
+    if (tab === "choose") assert.equal(await page.locator("#keys").inputValue(), hash.includes("keys=") ? "500" : "1000000");
+    await page.close();
+  }
+  const page = await open("#tab=size&kind=bloom");
+  const before = await hashOf(page);
+  await page.locator(".skip").press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "panel");
+  assert.deepEqual([await opened(page), await hashOf(page)], [["tab-size"], before]);
+  assert.ok(await page.locator("#trouble").isHidden());
+  await page.close();
+});
+
 test("the formula of each kind gives the library's numbers", async () => {
   const page = await open("#tab=size");
   const kinds = await sizeKinds(page);
