@@ -150,8 +150,9 @@ impl Payload for Memories {
         if !journal.is_empty(self.base.words().shared()) {
             self.base.writable_to_mend()?;
             journal.undo(self.base.words().shared());
-            self.base.set_count(self.tallies().count());
         }
+        // The header has the count of the last time that all was written.
+        self.base.set_count(self.tallies().count());
         Ok(())
     }
 }
@@ -202,10 +203,13 @@ impl Memories {
         let mut count = 0;
         let mut note = |place| {
             // Both words of a counter are named, and they are the same word.
-            if count == 0 || places[(count - 1) % MOST_PLACES] != place {
-                places[count % MOST_PLACES] = place;
-                count += 1;
+            if count > 0 && places.get(count - 1) == Some(&place) {
+                return;
             }
+            if let Some(free) = places.get_mut(count) {
+                *free = place;
+            }
+            count += 1;
         };
         for (memory, entry) in entries {
             let start = layout.memory(*memory).start;
@@ -218,8 +222,11 @@ impl Memories {
             states.iter().for_each(|state| note(place(&layout, *state).start));
             layout.state().for_each(note);
         }
-        let places = &places[..count.min(MOST_PLACES)];
-        journal.begin(self.base.words().shared(), places.iter().copied());
+        // The layout has room for every change that there is.
+        let has_room = places.get(..count).is_some_and(|places| journal.begin(self.base.words().shared(), places));
+        if !has_room {
+            return Err(crate::Status::Internal.into());
+        }
         let outcome = change(self.base.writable()?, &layout);
         journal.end(self.base.words().shared());
         Ok(outcome)

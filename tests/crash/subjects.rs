@@ -249,7 +249,7 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
                 let mut results = aggregate.results();
                 // A meeting that is repeated is counted as a duplicate.
                 results.tallies.duplicates = 0;
-                format!("{results:?} {counts:?}")
+                format!("{results:?} {counts:?} {}", aggregate.base().count())
             };
             let all = |aggregate: &Aggregate| {
                 let told = (0..PARTICIPANTS).map(|id| aggregate.told_u64(id).unwrap_or_default());
