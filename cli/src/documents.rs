@@ -6,7 +6,8 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use petal_cli::args::Cli;
-use petal_cli::manual::{self, Page};
+use petal_cli::manual::{self, GROUPS};
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io;
@@ -44,6 +45,9 @@ fn write_pages(command: &clap::Command, parents: &str, folder: &Path) -> io::Res
 fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let has_subcommands = command.has_subcommands();
+    let about = |one: &clap::Command| one.get_about().map(ToString::to_string).unwrap_or_default();
+    let abouts: BTreeMap<String, String> =
+        command.get_subcommands().map(|one| (one.get_name().to_owned(), about(one))).collect();
     let man = Man::new(command.version(version)).source(format!("petal {version}")).manual("Petal");
     let mut page = Vec::new();
     man.render_title(&mut page)?;
@@ -51,22 +55,40 @@ fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()>
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    if has_subcommands {
-        man.render_subcommands_section(&mut page)?;
-    }
-    let Some(Page { examples, status, .. }) = manual::page(name) else {
+    let Some(of_manual) = manual::page(name) else {
         return Err(io::Error::other(format!("src/manual.rs has no page {name}")));
     };
     let mut more = Roff::new();
+    if name == "petal" {
+        more.control("SH", ["COMMANDS"]);
+        for (heading, names) in GROUPS {
+            more.control("SS", [*heading]);
+            for name in *names {
+                more.control("TP", []).text([roman(format!("petal-{name}(1)"))]);
+                more.text([roman(abouts.get(*name).map_or("", String::as_str))]);
+            }
+        }
+    } else if has_subcommands {
+        man.render_subcommands_section(&mut page)?;
+    }
     more.control("SH", ["EXAMPLES"]);
-    for (what, how) in *examples {
+    for (what, how) in of_manual.examples {
         more.text([roman(format!("{what}:"))]).control("PP", []).control("RS", ["4"]).control("nf", []);
         for command in manual::commands(how) {
             more.text([roman(command)]);
         }
         more.control("fi", []).control("RE", []).control("PP", []);
     }
-    more.control("SH", ["EXIT STATUS"]).text([roman(*status)]);
+    more.control("SH", ["EXIT STATUS"]);
+    for (number, lines) in manual::statuses(of_manual) {
+        more.control("TP", []).text([bold(number.to_string())]);
+        for (i, line) in lines.into_iter().enumerate() {
+            if i > 0 {
+                more.control("br", []);
+            }
+            more.text([roman(line)]);
+        }
+    }
     if name != "petal" {
         more.control("SH", ["SEE ALSO"]).text([bold("petal"), roman("(1)")]);
     }

@@ -1,4 +1,4 @@
-//! The parts of help and man pages beyond the options: examples, and the exit status.
+//! The parts of help and man pages beyond the options: what the subcommands are for, examples, and the exit status.
 
 /// The end of a subcommand's page.
 pub struct Page {
@@ -6,14 +6,42 @@ pub struct Page {
     pub name: &'static str,
     /// The examples: what each one does, and its commands.
     pub examples: &'static [(&'static str, &'static str)],
-    /// The meanings of the exit status.
-    pub status: &'static str,
+    /// What the exit status means; `None` for a command that has subcommands.
+    pub status: Option<Status>,
 }
 
-const SUCCESS: &str = "0 for success; 2 for trouble, with one line on standard error that says what it was.";
+/// What the exit status means.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Status {
+    /// When it is 0.
+    pub zero: &'static str,
+    /// When it is 1, if it ever is.
+    pub one: Option<&'static str>,
+    /// When it is 2.
+    pub two: &'static str,
+}
 
-const FILES: &str = "0 if every file is sound; 2 if there was trouble with a file. The command goes on with the other \
-    files.";
+const ERROR: &str = "an error";
+const SUCCESS: Status = Status { zero: "success", one: None, two: ERROR };
+const SELECTED: Status = Status { zero: "a key was selected", one: Some("no key was selected"), two: ERROR };
+const FOUND: Status = Status { zero: "a row was found", one: Some("no row was found"), two: ERROR };
+const FILES: Status =
+    Status { zero: "success with every file", one: None, two: "an error with a file; the others are still read" };
+
+/// What the subcommands are for: the order of help, man page and docs/command.md.
+pub const GROUPS: &[(&str, &[&str])] = &[
+    ("Choose a kind and a size", &["plan", "kinds"]),
+    ("Make a filter and use it", &["build", "check", "insert", "remove", "count", "rejuvenate", "dedup"]),
+    ("Look at filters and their files", &["info", "estimate", "hashes", "verify", "vouch"]),
+    ("Make one filter of others", &["merge", "intersect", "fold", "resize"]),
+    ("Send filters in few bytes", &["pack", "unpack", "delta", "patch"]),
+    ("Work with other systems' filters", OTHERS),
+    ("Find what differs between two sets", &["diff", "sync", "sketch"]),
+    ("Use other structures", &["map", "digest", "index"]),
+];
+
+const OTHERS: &[&str] =
+    if cfg!(feature = "redis") { &["formats", "import", "export", "redis"] } else { &["formats", "import", "export"] };
 
 /// All pages.
 pub const PAGES: &[Page] = &[
@@ -32,10 +60,7 @@ pub const PAGES: &[Page] = &[
                 "petal map build -o m ids.tsv; echo ann | petal map get m",
             ),
         ],
-        status: "0 for success; 1 where `check` and `map get` selected no key, `count` found none, `redis check` \
-            missed one, `plan` found no kind and `fold` nothing to fold; 2 for trouble, with one line on standard \
-            error that says what it was. Output that nobody reads any more (EPIPE, as after `petal check ... | head`) \
-            is trouble too, but as quiet as cat and grep are about it.",
+        status: None,
     },
     Page {
         name: "build",
@@ -59,7 +84,7 @@ pub const PAGES: &[Page] = &[
                 "petal build --capacity 1e6 --set foldable=1 -o roomy.petal few.txt",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "check",
@@ -77,7 +102,7 @@ pub const PAGES: &[Page] = &[
             ("Compressed keys", "zcat keys.gz | petal check words.petal"),
             ("Keys that a program hashed", "petal check --hashes seen.petal hashes.txt"),
         ],
-        status: "0 if a key was selected; 1 if none was; 2 for trouble. As for grep.",
+        status: Some(SELECTED),
     },
     Page {
         name: "insert",
@@ -85,7 +110,7 @@ pub const PAGES: &[Page] = &[
             ("Add the keys of a file", "petal insert words.petal more.txt"),
             ("Add keys as they come", "tail -f access.log | petal insert --field 1 addresses.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "remove",
@@ -93,7 +118,7 @@ pub const PAGES: &[Page] = &[
             ("Take out the keys of a file", "petal remove users.petal gone.txt"),
             ("How many were there, for a program", "petal remove --json users.petal gone.txt | jq .removed"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "rejuvenate",
@@ -108,7 +133,7 @@ pub const PAGES: &[Page] = &[
                 "petal rejuvenate --json users.petal found.txt | jq .rejuvenated",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "count",
@@ -117,7 +142,11 @@ pub const PAGES: &[Page] = &[
             ("The keys that came ten times or more", "sort -u names.txt | petal count log.petal | awk '$1 >= 10'"),
             ("For a program", "petal count --json users.petal some.txt"),
         ],
-        status: "0 if one of the keys may be there; 1 if none is; 2 for trouble.",
+        status: Some(Status {
+            zero: "one of the keys may be there",
+            one: Some("none of the keys is there"),
+            two: ERROR,
+        }),
     },
     Page {
         name: "dedup",
@@ -130,7 +159,7 @@ pub const PAGES: &[Page] = &[
             ("However many lines come", "petal dedup --kind scalable --capacity 1M < stream.log"),
             ("The report for a program", "petal dedup --json --capacity 1M log > distinct 2> report.json"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "info",
@@ -139,7 +168,7 @@ pub const PAGES: &[Page] = &[
             ("The false-positive rates of many", "petal info --json *.petal | jq .statistics.false_positive_rate"),
             ("A filter from elsewhere", "ssh host cat words.petal | petal info -"),
         ],
-        status: FILES,
+        status: Some(FILES),
     },
     Page {
         name: "verify",
@@ -147,7 +176,7 @@ pub const PAGES: &[Page] = &[
             ("Every file of a folder", "petal verify data/*.petal"),
             ("Nothing unless there is trouble", "petal verify -q words.petal"),
         ],
-        status: FILES,
+        status: Some(FILES),
     },
     Page {
         name: "vouch",
@@ -155,22 +184,26 @@ pub const PAGES: &[Page] = &[
             "After an insertion that Ctrl-C ended: vouch for the file, and insert again",
             "petal vouch words.petal && petal insert words.petal more.txt",
         )],
-        status: FILES,
+        status: Some(FILES),
     },
     Page {
         name: "merge",
         examples: &[("One filter of many", "petal merge -o all.petal monday.petal tuesday.petal wednesday.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "intersect",
         examples: &[("The keys that both hold", "petal intersect -o common.petal monday.petal tuesday.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "fold",
         examples: &[("As small as one in a hundred allows", "petal fold --fpr 0.01 -o small.petal roomy.petal")],
-        status: "0 if a smaller filter was written; 1 if no factor will do, and nothing was written; 2 for trouble.",
+        status: Some(Status {
+            zero: "a smaller filter was written",
+            one: Some("there is nothing to fold, and nothing was written"),
+            two: ERROR,
+        }),
     },
     Page {
         name: "resize",
@@ -179,7 +212,7 @@ pub const PAGES: &[Page] = &[
             ("In its own place", "petal resize --capacity 20M -o seen.petal seen.petal"),
             ("As small as its keys allow", "petal resize --capacity 1 -o small.petal roomy.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "estimate",
@@ -188,27 +221,27 @@ pub const PAGES: &[Page] = &[
             ("How much two have in common", "petal estimate monday.petal tuesday.petal"),
             ("The same for a program", "petal estimate --json monday.petal tuesday.petal | jq .jaccard.value"),
         ],
-        status: SUCCESS,
+        status: Some(Status { zero: "success", one: None, two: "two filters cannot be compared, or another error" }),
     },
     Page {
         name: "pack",
         examples: &[("To another machine", "petal pack seen.petal | ssh host 'petal unpack - -o seen.petal'")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "unpack",
         examples: &[("Of at most 10 MiB", "petal unpack --limit 10MiB seen.packed -o seen.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "delta",
         examples: &[("What came since yesterday", "petal delta yesterday.petal today.petal -o day.delta")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "patch",
         examples: &[("Up to date again", "petal patch seen.petal day.delta -o seen.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "import",
@@ -219,7 +252,7 @@ pub const PAGES: &[Page] = &[
                 "petal import libbloom_1 --bits 9585 --hashes 7 array -o seen.petal",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "export",
@@ -230,7 +263,7 @@ pub const PAGES: &[Page] = &[
                 "petal import spark f -o f.petal; petal insert f.petal more.txt; petal export f.petal spark -o f",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "formats",
@@ -238,7 +271,7 @@ pub const PAGES: &[Page] = &[
             ("All formats", "petal formats"),
             ("Those that filters can be made in", "petal formats --json | jq -r 'select(.create).name'"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "hashes",
@@ -249,7 +282,7 @@ pub const PAGES: &[Page] = &[
                 "petal hashes a.petal | sort > a; petal hashes b.petal | sort | comm -12 a -",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "kinds",
@@ -257,7 +290,7 @@ pub const PAGES: &[Page] = &[
             ("All kinds and their parameters", "petal kinds"),
             ("Those that can be folded", "petal kinds --json | jq -r 'select(.capabilities | index(\"fold\")).name'"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "map",
@@ -277,7 +310,7 @@ pub const PAGES: &[Page] = &[
                 "petal map build --kind mutable_bloomier -o m.petal ids.tsv; petal map replace m.petal changed.tsv",
             ),
         ],
-        status: "0 for success; 1 where `map get` selected no key; 2 for trouble.",
+        status: None,
     },
     Page {
         name: "map build",
@@ -286,7 +319,7 @@ pub const PAGES: &[Page] = &[
             ("The line numbers of a list", "awk '{ print $0 \"\\t\" NR }' words.txt | petal map build -o lines.petal"),
             ("One absent key in a million gets a value", "petal map build --fpr 1e-6 -d , -o prices.petal prices.csv"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "map get",
@@ -295,7 +328,7 @@ pub const PAGES: &[Page] = &[
             ("The names that have no value", "petal map get -v ids.petal names.txt"),
             ("The value of one name, for a program", "echo ann | petal map get --json ids.petal | jq .value"),
         ],
-        status: "0 if a key was selected; 1 if none was; 2 for trouble. As for `petal check`.",
+        status: Some(SELECTED),
     },
     Page {
         name: "map put",
@@ -303,7 +336,7 @@ pub const PAGES: &[Page] = &[
             ("The greatest value that was ever seen of each key", "petal map put most.petal today.tsv"),
             ("Under a secret", "petal map put --key-file secret most.petal today.tsv"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "map replace",
@@ -311,7 +344,7 @@ pub const PAGES: &[Page] = &[
             ("Prices that change, of goods that do not", "petal map replace prices.petal changed.tsv"),
             ("One price", "printf 'tea\\t295\\n' | petal map replace prices.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "diff",
@@ -320,7 +353,11 @@ pub const PAGES: &[Page] = &[
             ("The keys that only the second list has", "petal diff old.txt new.txt | sed -n 's/^> //p'"),
             ("What a file of keys has that a sketch of another machine has not", "petal diff theirs.petal keys.txt"),
         ],
-        status: "0 if nothing differs; 1 if something does; 2 for trouble. As for diff.",
+        status: Some(Status {
+            zero: "nothing differs",
+            one: Some("something differs"),
+            two: "more keys differ than sketches can list, or another error",
+        }),
     },
     Page {
         name: "sync",
@@ -337,8 +374,11 @@ pub const PAGES: &[Page] = &[
             ("Over a connection, the side that waits", "petal sync users.txt --listen 10.0.0.1:7000"),
             ("And the side that connects", "petal sync users.txt --connect 10.0.0.1:7000"),
         ],
-        status: "0 if nothing differs, or with --exchange if the keys that this side lacked were added; 1 if something \
-            differs; 2 for trouble.",
+        status: Some(Status {
+            zero: "nothing differs, or with --exchange this side has got what it lacked",
+            one: Some("something differs"),
+            two: ERROR,
+        }),
     },
     Page {
         name: "digest",
@@ -346,7 +386,7 @@ pub const PAGES: &[Page] = &[
             "Which file of a folder has some bytes",
             "petal digest make -o src.digest src; petal digest find src.digest -e excerpt.bin",
         )],
-        status: "0 for success; 1 where `digest find` found nothing; 2 for trouble.",
+        status: None,
     },
     Page {
         name: "digest make",
@@ -354,7 +394,7 @@ pub const PAGES: &[Page] = &[
             ("A twentieth of the bytes of a folder", "petal digest make --bytes-per-byte 0.05 -o src.digest src"),
             ("A stream", "zcat log.gz | petal digest make --cut content --capacity 1G -o digest -"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "digest find",
@@ -362,7 +402,7 @@ pub const PAGES: &[Page] = &[
             ("Bytes of a file", "petal digest find src.digest --excerpt-file excerpt.bin"),
             ("A text of 63 bytes or more", "petal digest find src.digest \"$(cat paragraph.txt)\""),
         ],
-        status: "0 if an excerpt was found; 1 if none was; 2 for trouble.",
+        status: Some(Status { zero: "an excerpt was found", one: Some("no excerpt was found"), two: ERROR }),
     },
     Page {
         name: "index",
@@ -370,7 +410,7 @@ pub const PAGES: &[Page] = &[
             "Which files of a folder have a text",
             "petal index build --format files -o src.index src; petal index search src.index 'unsafe fn'",
         )],
-        status: "0 for success; 1 where `index search` and `index top` found nothing; 2 for trouble.",
+        status: None,
     },
     Page {
         name: "index build",
@@ -381,7 +421,7 @@ pub const PAGES: &[Page] = &[
                 "petal index build --format terms --fpr 0.001 -o docs.index docs.tsv",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "index search",
@@ -396,22 +436,22 @@ pub const PAGES: &[Page] = &[
                 "petal index search --queries texts.txt src.index | cut -f 2 | sort -u",
             ),
         ],
-        status: "0 if a row was found; 1 if none was; 2 for trouble.",
+        status: Some(FOUND),
     },
     Page {
         name: "index top",
         examples: &[("The ten nearest", "petal index top -k 10 --queries queries.fps molecules.index")],
-        status: "0 if a row was found; 1 if none was; 2 for trouble.",
+        status: Some(FOUND),
     },
     Page {
         name: "index info",
         examples: &[("Width, rows and names", "petal index info molecules.index")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "index export",
         examples: &[("All rows as FPS", "petal index export molecules.index > molecules.fps")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch",
@@ -420,7 +460,7 @@ pub const PAGES: &[Page] = &[
             "petal sketch build --capacity 100 -o a.petal a.txt; petal sketch build --capacity 100 -o b.petal b.txt; \
              petal sketch subtract -o d.petal a.petal b.petal; petal sketch list d.petal",
         )],
-        status: "0 for success; 1 where `sketch list` could not list all; 2 for trouble.",
+        status: None,
     },
     Page {
         name: "sketch build",
@@ -442,17 +482,17 @@ pub const PAGES: &[Page] = &[
                 "petal sketch build --values --capacity 10 -o prices.petal prices.tsv",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch insert",
         examples: &[("Keys that are new in the set", "petal sketch insert users.petal new.txt")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch remove",
         examples: &[("Keys that are gone from the set", "petal sketch remove users.petal gone.txt")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch get",
@@ -460,17 +500,21 @@ pub const PAGES: &[Page] = &[
             ("Which of some keys differ", "petal sketch get changed.petal some.txt"),
             ("One key", "echo ann | petal sketch get changed.petal"),
         ],
-        status: "0 if the sketch can say it of all keys; 1 if it cannot of some; 2 for trouble.",
+        status: Some(Status {
+            zero: "the sketch can say it of every key",
+            one: Some("it cannot say it of some key"),
+            two: ERROR,
+        }),
     },
     Page {
         name: "sketch subtract",
         examples: &[("What is different since", "petal sketch subtract -o changed.petal today.petal yesterday.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch merge",
         examples: &[("Parts of a set", "petal sketch merge -o all.petal first.petal second.petal")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch list",
@@ -478,7 +522,11 @@ pub const PAGES: &[Page] = &[
             ("The differences", "petal sketch list changed.petal"),
             ("For a program", "petal sketch list --json changed.petal | jq .number"),
         ],
-        status: "0 if all are listed; 1 if more are there than can be listed; 2 for trouble.",
+        status: Some(Status {
+            zero: "everything is listed",
+            one: Some("the sketch holds more than it can list"),
+            two: ERROR,
+        }),
     },
     Page {
         name: "sketch import",
@@ -486,12 +534,12 @@ pub const PAGES: &[Page] = &[
             "A sketch of minisketch over elements of 32 bits",
             "petal sketch import minisketch --set field_bits=32 -o b.petal b.bin",
         )],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "sketch export",
         examples: &[("The bytes that minisketch reads", "petal sketch export -o ours.bin ours.petal minisketch")],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     #[cfg(feature = "redis")]
     Page {
@@ -503,7 +551,7 @@ pub const PAGES: &[Page] = &[
                 "petal build --kind ribbon -o seen.petal urls.txt; petal redis import seen seen.petal",
             ),
         ],
-        status: "0 for success; 1 where `check` found that keys are missing; 2 for trouble.",
+        status: None,
     },
     #[cfg(feature = "redis")]
     Page {
@@ -518,7 +566,7 @@ pub const PAGES: &[Page] = &[
                  petal redis merge --shards 16 seen -o seen.petal",
             ),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     #[cfg(feature = "redis")]
     Page {
@@ -528,7 +576,7 @@ pub const PAGES: &[Page] = &[
             ("The lines whose keys are not there", "petal redis check -v --shards 64 seen urls.txt"),
             ("How many are not, for a program", "petal redis check --json seen urls.txt | jq .missing"),
         ],
-        status: "0 if all keys were found; 1 if some are missing; 2 for trouble.",
+        status: Some(Status { zero: "all keys were found", one: Some("some keys are missing"), two: ERROR }),
     },
     #[cfg(feature = "redis")]
     Page {
@@ -537,7 +585,7 @@ pub const PAGES: &[Page] = &[
             ("One filter of all shards", "petal redis merge --shards 16 seen -o seen.petal"),
             ("With what a file has", "petal redis merge today yesterday.petal -o both.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     #[cfg(feature = "redis")]
     Page {
@@ -546,7 +594,7 @@ pub const PAGES: &[Page] = &[
             ("A key", "petal redis export seen -o seen.petal"),
             ("All shards, a file each", "petal redis export --shards 16 seen -o seen.{}.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     #[cfg(feature = "redis")]
     Page {
@@ -555,7 +603,7 @@ pub const PAGES: &[Page] = &[
             ("A key", "petal redis import seen seen.petal"),
             ("Shards, as they were exported", "petal redis import --shards 16 seen seen.{}.petal"),
         ],
-        status: SUCCESS,
+        status: Some(SUCCESS),
     },
     Page {
         name: "plan",
@@ -569,7 +617,7 @@ pub const PAGES: &[Page] = &[
             ("A picture of all kinds that will do", "petal plan --static --keys 100M --plot kinds.svg"),
             ("For sessions that come and go", "petal plan --remove --keys 1M --fpr 0.01"),
         ],
-        status: "0 if some kind fits; 1 if none does; 2 for trouble.",
+        status: Some(Status { zero: "some kind fits", one: Some("no kind fits"), two: ERROR }),
     },
 ];
 
@@ -583,6 +631,50 @@ pub fn commands(how: &'static str) -> impl Iterator<Item = &'static str> {
     how.split("; ")
 }
 
+/// What the exit status means, in words: each status with its lines.
+pub fn statuses(page: &Page) -> Vec<(u8, Vec<String>)> {
+    let error = format!("{ERROR}, with a line on standard error");
+    if let Some(status) = page.status {
+        let two = if status.two == ERROR { &error } else { status.two };
+        let all = [(0, Some(status.zero)), (1, status.one), (2, Some(two))];
+        return all.into_iter().filter_map(|(number, words)| Some((number, vec![words?.to_owned()]))).collect();
+    }
+    let is_all = page.name == "petal";
+    let own = |name: &'static str| if is_all { Some(name) } else { name.strip_prefix(page.name)?.strip_prefix(' ') };
+    let ones = meanings().into_iter().filter_map(|(names, status)| {
+        let names: Vec<&str> = names.into_iter().filter_map(own).collect();
+        status.one.filter(|_| !names.is_empty()).map(|one| format!("{}: {one}", names.join(", ")))
+    });
+    let mut errors = vec![error];
+    if is_all {
+        errors.push(String::from("(without the line if nobody reads the output any more, as after `| head`)"));
+    }
+    vec![(0, vec![String::from(SUCCESS.zero)]), (1, ones.collect()), (2, errors)]
+}
+
+/// The subcommands whose exit status says more than success, those with the same meanings together.
+pub fn meanings() -> Vec<(Vec<&'static str>, Status)> {
+    let mut all: Vec<(Vec<&str>, Status)> = Vec::new();
+    for page in PAGES {
+        let Some(status) = page.status.filter(|status| *status != SUCCESS) else { continue };
+        match all.iter_mut().find(|(_, same)| *same == status) {
+            Some((names, _)) => names.push(page.name),
+            None => all.push((vec![page.name], status)),
+        }
+    }
+    all
+}
+
+/// The table of exit statuses in docs/command.md.
+pub fn status_table() -> String {
+    let row = |names: &str, Status { zero, one, two }: Status| {
+        format!("| {names} | {zero} | {} | {two} |\n", one.unwrap_or("")).replace("|  |", "| |")
+    };
+    let rows = meanings().into_iter().map(|(names, status)| row(&format!("`{}`", names.join("`, `")), status));
+    let rows: String = rows.collect();
+    format!("| subcommand | 0 | 1 | 2 |\n|---|---|---|---|\n{rows}{}", row("others", SUCCESS))
+}
+
 /// The end of a subcommand's long help.
 pub fn after_help(name: &str) -> String {
     let Some(page) = page(name) else { return String::new() };
@@ -591,5 +683,7 @@ pub fn after_help(name: &str) -> String {
         format!("  {what}:\n{commands}")
     });
     let examples: String = examples.collect();
-    format!("Examples:\n{examples}\nExit status: {}", page.status)
+    let status = statuses(page).into_iter().map(|(number, lines)| format!("  {number}  {}\n", lines.join("\n     ")));
+    let status: String = status.collect();
+    format!("Examples:\n{examples}\nExit status:\n{}", status.trim_end())
 }

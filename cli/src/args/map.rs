@@ -57,7 +57,7 @@ pub struct Build {
     /// The greatest share of absent keys that get a value, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
-    /// Room for so many keys, in a kind that takes more keys later; if not given, at least for the keys of the input.
+    /// How many keys to make room for, in a kind that takes more keys later; if not given, at least those of the input.
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: Option<u64>,
     /// How keys are hashed.

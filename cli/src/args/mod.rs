@@ -33,7 +33,7 @@ use std::path::PathBuf;
 /// `file_bytes` has its bytes in hexadecimal.
 #[derive(Parser, Debug)]
 #[command(name = "petal", bin_name = "petal", version, max_term_width = 100)]
-#[command(after_long_help = manual::after_help("petal"))]
+#[command(help_template = overview(), after_long_help = manual::after_help("petal"))]
 #[command(arg_required_else_help = true)]
 pub struct Cli {
     /// What all subcommands take.
@@ -72,10 +72,10 @@ pub enum Command {
     /// the old file open or mapped keep the old file.
     #[command(after_long_help = manual::after_help("build"))]
     Build(Box<Build>),
-    /// Print the keys that may be in a filter, or with -v the keys that certainly are not.
+    /// Print the keys that may be in a filter, or with -v the others.
     ///
-    /// With --field the command still prints whole records. With -q it prints nothing, and ends at the first selected
-    /// key.
+    /// With -v the command prints the keys that certainly are not in the filter. With --field the command still prints
+    /// whole records. With -q it prints nothing, and ends at the first selected key.
     #[command(after_long_help = manual::after_help("check"))]
     Check(Check),
     /// Insert keys into a filter, in place.
@@ -103,7 +103,7 @@ pub enum Command {
     /// reading the keys fails, or the command is stopped. `petal kinds` says which kinds can.
     #[command(after_long_help = manual::after_help("rejuvenate"))]
     Rejuvenate(KeysOfFilter),
-    /// Print how often each key was inserted, less how often it was removed: `count TAB key`.
+    /// Print how often each key is in a filter: `count TAB key`.
     #[command(long_about = about_count(), after_long_help = manual::after_help("count"))]
     Count(KeysOfFilter),
     /// Print each line the first time it comes, in the memory of a filter.
@@ -174,7 +174,7 @@ pub enum Command {
     /// their keys elsewhere.
     #[command(after_long_help = manual::after_help("export"))]
     Export(Export),
-    /// Write the packed form of a filter, map or sketch, in few bytes, to be sent.
+    /// Write the packed form of a filter, map or sketch, to be sent.
     ///
     /// The bits are arithmetic-coded. The packed form takes at most 1 % and 32 bytes more than the entropy of their
     /// fill. A filter with few bits set becomes small, and a filter with half of its bits set does not.
@@ -198,43 +198,47 @@ pub enum Command {
     /// nothing.
     #[command(after_long_help = manual::after_help("patch"))]
     Patch(Patch),
-    /// List the formats of other systems, and what the command can do with each.
+    /// List the formats of other systems, and what each allows.
     ///
     /// R: `petal import` reads the format. W: `petal export` writes it. C: `petal build --format` creates it. ?: `petal
     /// info` and `petal check` recognise the format by its first bytes and need no --format.
     #[command(after_long_help = manual::after_help("formats"))]
     Formats,
-    /// Estimate how many keys filters hold, and each two of them together and in common.
+    /// Estimate how many keys filters hold, and any two in common.
     ///
+    /// For each two filters the command also estimates how many keys they hold together.
     /// The command prints each estimate with its 95 % interval. The estimate of a small intersection may be negative.
     /// Two filters are compared if they agree in kind, size, hash function and seed or key. Otherwise the command
     /// estimates each filter alone, says why, and the exit status is 2. Filters of different inputs agree in size if
     /// they were built with the same --capacity.
     #[command(after_long_help = manual::after_help("estimate"))]
     Estimate(Filters),
-    /// List what a filter stores of its keys: the keys' hashes, reduced to numbers below a range.
+    /// List the numbers that a filter stores for its keys.
     ///
-    /// Only kinds that can enumerate have such numbers; `petal kinds` says which. The numbers come in ascending order,
-    /// one a line and each once. With --counts, for kinds that count, the count of each number comes before the number.
-    /// docs/format.md says how the numbers come from hashes.
+    /// The numbers are the keys' hashes, reduced to numbers below a range. Only kinds that can enumerate have them;
+    /// `petal kinds` says which. The numbers come in ascending order, one a line and each once. With --counts, for
+    /// kinds that count, the count of each number comes before the number. docs/format.md says how the numbers come
+    /// from hashes.
     #[command(after_long_help = manual::after_help("hashes"))]
     Hashes(Hashes),
-    /// List the kinds of filters, maps and sketches: what they can do, and the parameters for --set.
+    /// List the kinds: what they can do, and the parameters for --set.
     #[command(after_long_help = manual::after_help("kinds"))]
     Kinds,
-    /// Make maps, and look values up. A map gives the values of keys, and does not store the keys.
+    /// Make maps, and look values up.
     ///
-    /// A map gives the exact value of each key that it was built from. It says that other keys are absent, except for a
-    /// share that you choose, which get a meaningless value. `petal info`, `verify` and `vouch` take maps too.
+    /// A map gives the values of keys, and does not store the keys. It gives the exact value of each key that it was
+    /// built from. It says that other keys are absent, except for a share that you choose, which get a meaningless
+    /// value. `petal info`, `verify` and `vouch` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(map::Map),
-    /// Make sketches of sets, subtract them, and list the keys that only one of two sets has.
+    /// Make small sketches of sets, and list what only one set has.
     ///
-    /// The size of a sketch depends on the number of differences that it can list, and not on the size of the sets.
-    /// `petal info` and `petal verify` take sketches too.
+    /// Subtracting the sketches of two sets leaves the keys that only one of them has. The size of a sketch depends on
+    /// the number of differences that it can list, and not on the size of the sets. `petal info` and `petal verify`
+    /// take sketches too.
     #[command(after_long_help = manual::after_help("sketch"))]
     Sketch(sketch::Sketch),
-    /// Make digests of files, and say in which file an excerpt was, and where.
+    /// Make digests of files, and find the file that an excerpt is from.
     ///
     /// A digest keeps some hundredths of the bytes of the files. `petal info` and `petal verify` take digests too.
     #[command(after_long_help = manual::after_help("digest"))]
@@ -245,7 +249,9 @@ pub enum Command {
     /// `petal info` and `petal verify` take indexes too.
     #[command(after_long_help = manual::after_help("index"))]
     Index(index::Index),
-    /// Print what only one of two sets has: `< key` if only LEFT has it, and `> key` if only RIGHT has it.
+    /// Print what only one of two sets has.
+    ///
+    /// A key that only LEFT has is printed as `< key`, and one that only RIGHT has as `> key`.
     ///
     /// LEFT and RIGHT are files of keys in any order, or sketches. A key that comes twice counts once. Files of keys
     /// take 16 bytes of memory for each key. Keys come in the order of their file, each once.
@@ -255,12 +261,12 @@ pub enum Command {
     /// build` makes sketches. A sketch of pinsketch does not say which side has a number: the mark is `?` then.
     #[command(after_long_help = manual::after_help("diff"))]
     Diff(sync::Diff),
-    /// Compare a file of keys with that of another machine, at the cost of what differs.
+    /// Compare a file of keys with that of another machine.
     ///
-    /// Run the command on both sides. The command prints `< key` for keys that only this side has, and `> key` for keys
-    /// that only the other side has. With --exchange the command adds to KEYS the keys that only the other side has.
-    /// The keys that differ go over the channel, and some ten to thirty bytes more for each of these keys, but not the
-    /// files. A key has at most 64 MiB.
+    /// Little more goes over the channel than what differs. Run the command on both sides. The command prints `< key`
+    /// for keys that only this side has, and `> key` for keys that only the other side has. With --exchange the command
+    /// adds to KEYS the keys that only the other side has. The keys that differ go over the channel, and some ten to
+    /// thirty bytes more for each of these keys, but not the files. A key has at most 64 MiB.
     ///
     /// With --exchange, lines that other programs append to KEYS before it is replaced are in the new file. A program
     /// that keeps KEYS open would go on writing to the old file. On Linux the command ends with an error if there is
@@ -270,11 +276,11 @@ pub enum Command {
     /// only the two sides are.
     #[command(after_long_help = manual::after_help("sync"))]
     Sync(sync::Sync),
-    /// Fill, look up and move filters in Redis and Valkey, in a server or a cluster.
+    /// Fill, look up and move filters in Redis and Valkey.
     ///
-    /// For servers with Petal's module. A set is one key. With --shards N it is spread over the keys NAME:{0} to
-    /// NAME:{N-1}, and with them over the nodes of a cluster. A key of the input is in the shard whose number is the
-    /// key's CRC-32 modulo N. All programs that use the set have to say the same N.
+    /// For servers and clusters with Petal's module. A set is one key. With --shards N it is spread over the keys
+    /// NAME:{0} to NAME:{N-1}, and with them over the nodes of a cluster. A key of the input is in the shard whose
+    /// number is the key's CRC-32 modulo N. All programs that use the set have to say the same N.
     #[cfg(feature = "redis")]
     #[command(after_long_help = manual::after_help("redis"))]
     Redis(redis::Redis),
@@ -803,6 +809,21 @@ pub struct Plan {
     pub verbose: bool,
 }
 
+/// The help of the whole command, in which the subcommands stand by what they are for.
+fn overview() -> String {
+    let command = Command::augment_subcommands(clap::Command::new("petal"));
+    let mut groups = String::new();
+    for (heading, names) in manual::GROUPS {
+        groups += &format!("{heading}:\n");
+        for name in *names {
+            let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+            groups += &format!("  {name:<10}  {}\n", about.map(ToString::to_string).unwrap_or_default());
+        }
+        groups.push('\n');
+    }
+    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}")
+}
+
 /// The kinds of a handle. The other kinds are hidden values, so that a message can say what they are for.
 fn kinds(handle: petal::Handle) -> Vec<PossibleValue> {
     let value = |row: &petal::Row| PossibleValue::new(row.name).help(row.summary).hide(row.handle() != handle);
@@ -818,10 +839,10 @@ fn about_count() -> String {
     });
     let greatest: Vec<String> = greatest.collect();
     format!(
-        "Print how often each key was inserted, less how often it was removed: `count TAB key`.\n\nA count is never \
-         too low, unless keys were removed that had not been inserted. A count may be too high, at the \
-         false-positive rate. 0 means that the key certainly is not there. The greatest count stands for itself and \
-         all that is more: {}.",
+        "Print how often each key is in a filter: `count TAB key`.\n\nThat is how often the key was inserted, less how \
+         often it was removed. A count is never too low, unless keys were removed that had not been inserted. A count \
+         may be too high, at the false-positive rate. 0 means that the key certainly is not there. The greatest count \
+         stands for itself and all that is more: {}.",
         greatest.join(", ")
     )
 }

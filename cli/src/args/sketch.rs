@@ -97,7 +97,7 @@ pub struct Build {
     /// How many differences the sketch is to list.
     #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = numbers::positive)]
     pub capacity: u64,
-    /// The greatest probability that the sketch cannot list so many differences, such as 0.01 (the default).
+    /// The greatest probability that the sketch cannot list that many differences, such as 0.01 (the default).
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = numbers::rate)]
     pub fpr: Option<f64>,
     /// How keys are hashed.
