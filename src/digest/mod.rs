@@ -147,7 +147,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
     if is_set && (spec.bits != 0 || spec.false_positive_rate != 0.0) {
         return Err(error!(
             Contradiction,
-            "bytes_per_byte = {bytes_per_byte} beside bits or false_positive_rate: give one of them"
+            "bytes_per_byte = {bytes_per_byte} together with bits or false_positive_rate: give only one of them"
         ));
     }
     let entries = sizing::entries(&shape, size.capacity());

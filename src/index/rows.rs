@@ -250,7 +250,7 @@ impl Rows {
     ///
     /// # Errors
     /// [`Status::Full`](crate::Status::Full); [`Status::OutOfRange`](crate::Status::OutOfRange) for an id that does not
-    /// fit; the errors of changed words. Nothing has changed then.
+    /// fit; [`Status::OutOfMemory`](crate::Status::OutOfMemory); the errors of changed words. Nothing has changed then.
     pub fn add(&mut self, id: u64, row: &[u64]) -> Result<u64> {
         let mut room = self.room()?;
         self.add_in(&mut room, id, row)

@@ -30,8 +30,8 @@ macro_rules! bytes_of {
                 Self::open_with(path, &OpenOptions::default())
             }
 
-            #[doc = concat!("Opens the image of ", $word, " in a file, as `options` say: for reading, for writing, to be")]
-            /// shared, or to be copied; with the secret key of a keyed hash function.
+            #[doc = concat!("Opens the image of ", $word, " in a file, as `options` say: for reading, for writing, to")]
+            /// be shared, or to be copied; with the secret key of a keyed hash function.
             ///
             /// # Errors
             /// As [`open_as`](crate::open_as).
@@ -43,7 +43,7 @@ macro_rules! bytes_of {
                 open_path(path.as_ref(), options)
             }
 
-            #[doc = concat!("Copies the image of ", $word, " out of `bytes`, at any alignment, into memory of its own, and")]
+            #[doc = concat!("Copies the image of ", $word, " out of `bytes`, at any alignment, into new memory, and")]
             /// checks all of it. Linear in the bytes.
             ///
             /// # Errors
@@ -52,8 +52,8 @@ macro_rules! bytes_of {
                 Self::load_with(bytes, &OpenOptions::default())
             }
 
-            #[doc = concat!("[`", stringify!($handle), "::load`] with the secret key of a keyed hash function. The mode of")]
-            /// the options says nothing here.
+            #[doc = concat!("[`", stringify!($handle), "::load`] with the secret key of a keyed hash function. The mode")]
+            /// of the options says nothing here.
             ///
             /// # Errors
             /// As [`load_as`](crate::load_as).

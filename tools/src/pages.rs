@@ -107,7 +107,9 @@ fn abilities_of_sketch(row: &Row) -> String {
     let canonical = if row.is_canonical { "yes" } else { "no" };
     let past = if row.parameter("field_bits").is_some() { "it lists nothing" } else { "it lists a part" };
     format!(
-        "| | `{}` |\n|---|---|\n| It is made | empty; numbers come one by one |\n| Insert; remove; clear | {changes} |\n\
+        "| | `{}` |\n|---|---|\n\
+         | It is made | empty; numbers come one by one |\n\
+         | Insert; remove; clear | {changes} |\n\
          | Subtract; merge; list what is there | {lists} |\n\
          | In place, in a buffer or a mapped file | lookups and changes |\n\
          | Past its capacity | {past}, and says so |\n\
@@ -240,7 +242,8 @@ fn sums(row: &Row, bits: &Parameter) -> petal::Result<String> {
     }
     let (kind, bits) = (row.name, bits.name);
     Ok(format!(
-        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of this many bytes:\n\n{table}"
+        "`petal sketch build --kind {kind} --capacity DIFFERENCES --set {bits}=BITS` makes sums of this many bytes:\n\n\
+         {table}"
     ))
 }
 

@@ -18,7 +18,7 @@ use layout::{Bloom, Derivation, MAX_HASHES, bits_of, slice_width};
 /// The parameter that says whether each probe has its own slice.
 pub const PARTITIONED: Parameter = Parameter {
     name: "partitioned",
-    summary: "1 gives each probe of a key a slice of the bits of its own",
+    summary: "1 gives each probe of a key its own slice of the bits",
     default: 0.0,
     domain: Domain::Integer(0, 1),
     word: Some(0),
@@ -100,8 +100,8 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
         let least = fields::least_width(range_of(bits, hashes).max(1));
         error!(
             Contradiction,
-            "seed = {digest_bits}: digests of so many bits are too short: bits = {bits} with hashes = {hashes} need \
-             {least} bits for each hash"
+            "seed = {digest_bits} is too few bits for a digest: bits = {bits} with hashes = {hashes} need {least} bits for \
+             each hash"
         )
     };
     let (bits, hashes) = match size {

@@ -32,10 +32,10 @@ pub const RICE_BITS: Parameter = Parameter {
     word: Some(0),
 };
 
-/// The parameter for how many numbers there are for each key: BIP 158's M.
+/// The parameter for the numbers in the range for each key: BIP 158's M.
 pub const MULTIPLIER: Parameter = Parameter {
     name: "multiplier",
-    summary: "how many numbers the range has for each key, so that one absent key in so many is found: M of BIP 158",
+    summary: "numbers in the range for each key; one absent key in that many is found: M of BIP 158",
     default: 784_931.0,
     domain: Domain::Integer(1, 1 << 48),
     word: Some(1),

@@ -44,7 +44,7 @@ pub const LAYERS: Parameter = Parameter {
 /// How much smaller a layer is than the one before.
 pub const SHRINK: Parameter = Parameter {
     name: "shrink",
-    summary: "how many times smaller each layer is than the previous one: one in so many keys is expected to come again",
+    summary: "how many times smaller each layer is than the one before, if one key in that many comes again",
     default: 2.0,
     domain: Domain::OneOf(&[1, 2, 4]),
     word: Some(1),

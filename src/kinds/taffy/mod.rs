@@ -32,7 +32,7 @@ use table::{Layout, Table};
 /// The parameter for the length of fingerprint and tail together.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits that the filter keeps of a key beside its place; 0 is the fewest that keep the rate",
+    summary: "bits that the filter keeps of a key in addition to its place; 0 means the fewest that keep the rate",
     default: 0.0,
     domain: Domain::Automatic(sizing::BITS.0 as u64, sizing::BITS.1 as u64),
     word: Some(0),

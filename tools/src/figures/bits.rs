@@ -295,7 +295,8 @@ fn subject(name: &str) -> Option<Subject> {
         "exact_set" => (
             300,
             0,
-            "A key's fingerprint and then one bit are the exclusive or of slots in a row. The first marks are the head.",
+            "A key's fingerprint and then one bit are the exclusive or of slots in a row. The first marks are the \
+             head.",
         ),
         "stacked" => {
             (300, 0, "A key's fingerprint is the exclusive or of slots in a row. The first marks are the head.")

@@ -186,7 +186,8 @@ pub fn all() -> String {
         otherwise: ("blocked, the default", "one cache line a key, nearly the least memory"),
         also: &[
             "Keys from strangers: any kind, with hash siphash13 and a secret key.",
-            "The number of keys is not known: a builder, which counts first; or a bit array with foldable, made large and folded.",
+            "The number of keys is not known: a builder, which counts first; or a bit array with foldable, made large \
+             and folded.",
         ],
     })
 }

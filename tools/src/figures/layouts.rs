@@ -23,8 +23,8 @@ pub fn draw() -> petal::Result<String> {
     let mut svg = Svg::new(WIDTH, 502.0);
     svg.note(
         (LEFT, 26.0),
-        "One key in a filter of twelve cache lines of 64 bytes. Each mark is a bit that the key sets; lines that are read \
-         are blue.",
+        "One key in a filter of twelve cache lines of 64 bytes. Each mark is a bit that the key sets; lines that are \
+         read are blue.",
     );
 
     let bits = bits_of_a_key("bloom", 7)?;

@@ -43,7 +43,8 @@ impl Svg {
     /// A straight line.
     pub fn line(&mut self, from: (f64, f64), to: (f64, f64), colour: &str, width: f64) {
         self.body += &format!(
-            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>\n",
+            "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\" \
+             stroke-width=\"{width}\"/>\n",
             from.0, from.1, to.0, to.1
         );
     }

@@ -116,7 +116,7 @@ func main() {
 	flag.IntVar(&s.objects, "objects", 2000, "objects that the cache has room for")
 	flag.Uint64Var(&s.window, "window", 50_000, "requests for other new objects after which one is forgotten, at least")
 	flag.Float64Var(&s.rate, "false-positive-rate", 0.01, "share of new objects that are admitted at once")
-	flag.IntVar(&s.load, "load", 0, "make so many requests itself, print the hit rates and end")
+	flag.IntVar(&s.load, "load", 0, "make this many requests itself, print the hit rates and end")
 	flag.BoolVar(&s.direct, "direct", false, "with -load: without a network between")
 	flag.Parse()
 	if err := run(s, os.Stdout); err != nil {

@@ -31,8 +31,8 @@ type ByPointer struct{ Encoding byPointer }
 
 type byPointer struct{}
 
-var errByPointer = errors.New("petal: a copy of a handle has no encoded form: give the encoder a pointer to the handle, " +
-	"or to the struct that has it")
+var errByPointer = errors.New("petal: a copy of a handle has no encoded form: " +
+	"give the encoder a pointer to the handle, or to the struct that has it")
 
 func (byPointer) MarshalText() ([]byte, error) { return nil, errByPointer }
 
@@ -41,6 +41,7 @@ type Never struct{ Encoding never }
 
 type never struct{}
 
-var errNever = errors.New("petal: only handles with an image have an encoded form: encode the filter, and not its builder, list or session")
+var errNever = errors.New("petal: only handles with an image have an encoded form: " +
+	"encode the filter, and not its builder, list or session")
 
 func (never) MarshalText() ([]byte, error) { return nil, errNever }

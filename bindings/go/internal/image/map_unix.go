@@ -25,7 +25,8 @@ func mapFile(file *os.File) (*mapping, error) {
 	case info.IsDir():
 		return nil, &os.PathError{Op: "open", Path: file.Name(), Err: syscall.EISDIR}
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%w: %s is not a regular file, which can be mapped; Read takes it", ErrUnsupported, file.Name())
+		return nil, fmt.Errorf("%w: %s is not a regular file, which can be mapped; Read takes it",
+			ErrUnsupported, file.Name())
 	case info.Size() > math.MaxInt:
 		return nil, fmt.Errorf("%w: %s has %d bytes", ErrTooLarge, file.Name(), info.Size())
 	}
