@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 /// What a sketch says of a key, as JSON.
 #[derive(Serialize)]
-struct Told<'a> {
+struct KeyReport<'a> {
     key: &'a str,
     presence: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,12 +67,12 @@ fn look_up(sketch: &Sketch, keys: &Keys, i: usize) -> petal::Result<Presence> {
     }
 }
 
-fn told(key: &str, presence: Presence, has_values: bool) -> Told<'_> {
+fn told(key: &str, presence: Presence, has_values: bool) -> KeyReport<'_> {
     match presence {
-        Presence::Absent => Told { key, presence: "absent", count: None, value: None },
-        Presence::Unknown => Told { key, presence: "unknown", count: None, value: None },
+        Presence::Absent => KeyReport { key, presence: "absent", count: None, value: None },
+        Presence::Unknown => KeyReport { key, presence: "unknown", count: None, value: None },
         Presence::There { count, value } => {
-            Told { key, presence: "there", count: Some(count), value: has_values.then_some(value) }
+            KeyReport { key, presence: "there", count: Some(count), value: has_values.then_some(value) }
         }
     }
 }

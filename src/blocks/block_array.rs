@@ -3,7 +3,7 @@
 
 use super::block_kernel::chain::{ChainKernel, Link};
 use super::block_kernel::{BlockKernel, Fills};
-use super::{BitLayout, Layout, Measure, View, Way};
+use super::{BitLayout, Layout, Measure, ProbeKernel, View};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::PIECE_WORDS;
 use crate::error::Result;
@@ -234,9 +234,9 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
         Some((self.chain_kernel?, B::BLOCK_WORDS, self.masks))
     }
 
-    fn way(&self) -> Option<Way> {
+    fn probe_kernel(&self) -> Option<ProbeKernel> {
         let second = (self.shares == 2).then_some(B::shares as fn(u64) -> [u64; 2]);
-        Some(Way::Block { kernel: self.kernel, masks: self.masks, shares: second })
+        Some(ProbeKernel::Block { kernel: self.kernel, masks: self.masks, shares: second })
     }
 }
 

@@ -21,7 +21,7 @@ pub mod word_cells;
 
 pub use block_kernel::BlockKernel;
 pub use block_kernel::chain::{Chain, Link};
-pub use probe::{BuiltKernel, Probe, Way};
+pub use probe::{BuiltKernel, Probe, ProbeKernel};
 pub use scattered_bits::{ScatteredBits, ScatteredKernel};
 pub use view::{Layout, View};
 
@@ -127,7 +127,7 @@ pub trait BitLayout: Send + Sync {
     }
 
     /// How single keys are found in the words, where a caller can do that for itself.
-    fn way(&self) -> Option<Way> {
+    fn probe_kernel(&self) -> Option<ProbeKernel> {
         None
     }
 }

@@ -10,7 +10,7 @@ use core::sync::atomic::AtomicU64;
 #[derive(Clone, Copy)]
 pub struct Probe<'a> {
     /// How to find a key in the words.
-    pub way: Way,
+    pub kernel: ProbeKernel,
     /// The words of the array.
     pub words: &'a [AtomicU64],
     /// Where inserted keys are counted, if keys can be inserted into the words without preparation. `None` for an image
@@ -20,7 +20,7 @@ pub struct Probe<'a> {
 
 /// How to find a key.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum ProbeKernel {
     /// The bits of a key lie in one block, or in two.
     Block {
         /// The inner loops.
@@ -46,7 +46,7 @@ pub enum Way {
     },
 }
 
-/// How a kind that is built once finds a key by the numbers of [`Way::Built`]. The functions are safe for all numbers.
+/// How a kind that is built once finds a key by the numbers of [`ProbeKernel::Built`]. The functions are safe for all numbers.
 pub struct BuiltKernel {
     /// Whether a hash may be there.
     pub contains: fn(&[u64; 4], &[AtomicU64], u64) -> bool,
@@ -58,10 +58,10 @@ impl Probe<'_> {
     /// Whether a key may be there.
     #[inline(always)]
     pub fn contains(&self, hash: u64) -> bool {
-        match &self.way {
-            Way::Block { kernel, masks, .. } => kernel.contains_one(self.words, masks, hash),
-            Way::Scattered { kernel, bits } => (kernel.contains)(bits, self.words, hash),
-            Way::Built { kernel, numbers } => (kernel.contains)(numbers, self.words, hash),
+        match &self.kernel {
+            ProbeKernel::Block { kernel, masks, .. } => kernel.contains_one(self.words, masks, hash),
+            ProbeKernel::Scattered { kernel, bits } => (kernel.contains)(bits, self.words, hash),
+            ProbeKernel::Built { kernel, numbers } => (kernel.contains)(numbers, self.words, hash),
         }
     }
 
@@ -69,18 +69,18 @@ impl Probe<'_> {
     /// the first ones do not say no.
     #[inline(always)]
     pub fn contains_fetched(&self, hash: u64) -> bool {
-        match &self.way {
-            Way::Scattered { bits, .. } => bits.has_first(self.words, hash) && self.contains(hash),
-            Way::Block { .. } | Way::Built { .. } => self.contains(hash),
+        match &self.kernel {
+            ProbeKernel::Scattered { bits, .. } => bits.has_first(self.words, hash) && self.contains(hash),
+            ProbeKernel::Block { .. } | ProbeKernel::Built { .. } => self.contains(hash),
         }
     }
 
     /// Whether each of a few keys may be there, in the form of [`crate::contract::Kind::contains_few`].
     #[inline(always)]
     pub fn contains_few(&self, few: &Few) -> Option<u64> {
-        match &self.way {
-            Way::Block { kernel, masks, .. } => Some(kernel.contains_few(self.words, masks, few)),
-            Way::Scattered { .. } | Way::Built { .. } => None,
+        match &self.kernel {
+            ProbeKernel::Block { kernel, masks, .. } => Some(kernel.contains_few(self.words, masks, few)),
+            ProbeKernel::Scattered { .. } | ProbeKernel::Built { .. } => None,
         }
     }
 
@@ -88,11 +88,11 @@ impl Probe<'_> {
     /// `is_asked`. Changes nothing if the filter was built once.
     #[inline(always)]
     pub fn insert(&self, words: &mut [u64], hash: u64, is_asked: bool) -> bool {
-        match &self.way {
-            Way::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
-            Way::Scattered { kernel, bits } if is_asked => (kernel.insert)(bits, words, hash),
-            Way::Scattered { kernel, bits } => (kernel.put)(bits, words, hash),
-            Way::Built { .. } => false,
+        match &self.kernel {
+            ProbeKernel::Block { kernel, masks, .. } => kernel.insert_one(words, masks, hash),
+            ProbeKernel::Scattered { kernel, bits } if is_asked => (kernel.insert)(bits, words, hash),
+            ProbeKernel::Scattered { kernel, bits } => (kernel.put)(bits, words, hash),
+            ProbeKernel::Built { .. } => false,
         }
     }
 
@@ -100,9 +100,9 @@ impl Probe<'_> {
     /// not there, in the form of [`Probe::contains_few`].
     #[inline(always)]
     pub fn insert_few(&self, words: &mut [u64], few: &Few, is_asked: bool) -> Option<u64> {
-        match &self.way {
-            Way::Block { kernel, masks, .. } => Some(kernel.insert_few(words, masks, few, is_asked)),
-            Way::Scattered { .. } | Way::Built { .. } => None,
+        match &self.kernel {
+            ProbeKernel::Block { kernel, masks, .. } => Some(kernel.insert_few(words, masks, few, is_asked)),
+            ProbeKernel::Scattered { .. } | ProbeKernel::Built { .. } => None,
         }
     }
 
@@ -110,23 +110,23 @@ impl Probe<'_> {
     /// if the filter was built once.
     #[inline(always)]
     pub fn insert_shared(&self, hash: u64) -> bool {
-        match &self.way {
-            Way::Block { kernel, masks, .. } => kernel.insert_one_shared(self.words, masks, hash),
-            Way::Scattered { kernel, bits } => (kernel.insert_shared)(bits, self.words, hash),
-            Way::Built { .. } => false,
+        match &self.kernel {
+            ProbeKernel::Block { kernel, masks, .. } => kernel.insert_one_shared(self.words, masks, hash),
+            ProbeKernel::Scattered { kernel, bits } => (kernel.insert_shared)(bits, self.words, hash),
+            ProbeKernel::Built { .. } => false,
         }
     }
 
     /// Asks for the lines that a lookup of a hash reads first.
     #[inline]
     pub fn fetch(&self, hash: u64) {
-        match &self.way {
-            Way::Block { shares: None, .. } => self.fetch_block(hash),
-            Way::Block { shares: Some(shares), .. } => {
+        match &self.kernel {
+            ProbeKernel::Block { shares: None, .. } => self.fetch_block(hash),
+            ProbeKernel::Block { shares: Some(shares), .. } => {
                 shares(hash).into_iter().for_each(|share| self.fetch_block(share))
             }
-            Way::Scattered { bits, .. } => bits.fetch(self.words, hash),
-            Way::Built { kernel, numbers } => (kernel.fetch)(numbers, self.words, hash),
+            ProbeKernel::Scattered { bits, .. } => bits.fetch(self.words, hash),
+            ProbeKernel::Built { kernel, numbers } => (kernel.fetch)(numbers, self.words, hash),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The base of every kind ([`Base`]). `in_place` says how an image in place is written.
 
 use super::in_place::Marks;
-use crate::blocks::probe::{Probe, Way};
+use crate::blocks::probe::{Probe, ProbeKernel};
 use crate::contract::{Base, Capabilities, Handle, Row, Sizes};
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, Header};
@@ -345,8 +345,8 @@ impl Base {
     }
 
     /// The words of the payload that a single key needs, and how to find the key in them.
-    pub(crate) fn probe<'a>(&'a self, way: Way, words: &'a [AtomicU64]) -> Probe<'a> {
-        Probe { way, words, offered: self.is_own().then_some(&self.offered) }
+    pub(crate) fn probe<'a>(&'a self, kernel: ProbeKernel, words: &'a [AtomicU64]) -> Probe<'a> {
+        Probe { kernel, words, offered: self.is_own().then_some(&self.offered) }
     }
 
     /// Notes that nobody vouches for the payload, because the filter took in keys that nobody vouches for.

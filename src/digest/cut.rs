@@ -29,7 +29,7 @@ pub fn reach(block_bytes: u64) -> u64 {
 
 /// Cuts bytes into blocks.
 pub struct Cutter {
-    way: Way,
+    rule: Rule,
     /// How many bytes have come.
     position: u64,
     /// The last of these bytes.
@@ -38,7 +38,7 @@ pub struct Cutter {
     room: usize,
 }
 
-enum Way {
+enum Rule {
     Fixed { block_bytes: usize },
     Content(Minima),
 }
@@ -95,10 +95,10 @@ impl Cutter {
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn new(shape: &Shape) -> Result<Cutter> {
-        let (way, room) = match shape.cut {
+        let (rule, room) = match shape.cut {
             Cut::Fixed => {
                 let block_bytes = shape.block_bytes as usize;
-                (Way::Fixed { block_bytes }, block_bytes)
+                (Rule::Fixed { block_bytes }, block_bytes)
             }
             Cut::Content => {
                 let (reach, most) = (reach(shape.block_bytes), MOST_BLOCKS * shape.block_bytes);
@@ -106,10 +106,10 @@ impl Cutter {
                 let mut ring = try_vec(positions)?;
                 ring.resize(positions, (0, 0));
                 let minima = Minima { reach, most, window: 0, ring, first: 0, length: 0, last: None };
-                (Way::Content(minima), WINDOW + most as usize + reach as usize + 1)
+                (Rule::Content(minima), WINDOW + most as usize + reach as usize + 1)
             }
         };
-        Ok(Cutter { way, position: 0, kept: try_vec(2 * room)?, room })
+        Ok(Cutter { rule, position: 0, kept: try_vec(2 * room)?, room })
     }
 
     /// How many bytes have come.
@@ -122,8 +122,8 @@ impl Cutter {
     /// # Errors
     /// Those of the hasher; [`Hasher::refusal`] reports them beforehand.
     pub fn take(&mut self, hasher: &Hasher, bytes: &[u8], mut give: impl FnMut(Block)) -> Result<()> {
-        match &mut self.way {
-            Way::Fixed { block_bytes } => {
+        match &mut self.rule {
+            Rule::Fixed { block_bytes } => {
                 let mut bytes = bytes;
                 while !bytes.is_empty() {
                     // Whole blocks need no copy.
@@ -145,7 +145,7 @@ impl Cutter {
                     }
                 }
             }
-            Way::Content(minima) => {
+            Rule::Content(minima) => {
                 for byte in bytes {
                     if self.kept.len() == 2 * self.room {
                         self.kept.copy_within(self.room.., 0);

@@ -201,7 +201,7 @@ impl<L: BitLayout> Kind for BitFilter<L> {
     }
 
     fn probe(&self) -> Option<Probe<'_>> {
-        Some(self.base.probe(self.layout.way()?, self.words()))
+        Some(self.base.probe(self.layout.probe_kernel()?, self.words()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Adding and removing rows.
+//! Changing the rows of an index, and its attachment.
 
 use super::Index;
 use crate::contract::Capabilities;
@@ -15,7 +15,7 @@ impl Index {
     /// [`Status::OutOfRange`] if the row has another number of bytes, a bit after the last one, or an id that does not
     /// fit in the parameter `id_bytes`; [`Status::Full`] if the index has as many rows as its capacity;
     /// [`Status::UnsupportedByHandle`] if the image is open for reading; [`Status::Corrupt`] if an image in place does
-    /// not match its checksums.
+    /// not match its checksums; [`Status::OutOfMemory`].
     pub fn add(&mut self, id: u64, row: &[u8]) -> Result<u64> {
         self.base().check_capability("add", Capabilities::INSERT)?;
         let words = self.words_of(row)?;

@@ -43,16 +43,16 @@ pub struct Columns<'a> {
 }
 
 /// The columns that a query reads, each with how many bits its first words have: the fewest come first.
-pub type Asked<'a> = Vec<(u32, &'a [AtomicU64])>;
+pub type QueryColumns<'a> = Vec<(u32, &'a [AtomicU64])>;
 
 impl<'a> Columns<'a> {
     /// The columns of a query's bits.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-    pub fn asked(&self, query: &[u64]) -> Result<Asked<'a>> {
+    pub fn asked(&self, query: &[u64]) -> Result<QueryColumns<'a>> {
         let words = self.rows.div_ceil(64) as usize;
-        let mut asked: Asked = try_vec(ones(query) as usize)?;
+        let mut asked: QueryColumns = try_vec(ones(query) as usize)?;
         for (i, word) in query.iter().enumerate() {
             let mut word = *word;
             while word != 0 {
@@ -71,7 +71,7 @@ impl<'a> Columns<'a> {
     /// Finds those of `rows` that have every bit of a query; `rows.start` is a multiple of 64. Calls `answer` for 64
     /// rows at a time, in ascending order, with the number of the first one and a bit for each that has them. Stops and
     /// returns false as soon as `answer` does. A query without bits finds all rows.
-    pub fn search(&self, asked: &Asked<'_>, rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
+    pub fn search(&self, asked: &QueryColumns<'_>, rows: Range<u64>, answer: &mut dyn FnMut(u64, u64) -> bool) -> bool {
         let (start, end) = ((rows.start / 64) as usize, rows.end.min(self.rows).div_ceil(64) as usize);
         let mut room = Room { joined: [0; CHUNK], few: [0; CHUNK] };
         for first in (start..end).step_by(CHUNK) {

@@ -14,7 +14,7 @@ use crate::storage::{Words, try_vec};
 use core::sync::atomic::Ordering;
 
 /// A link as a format's bytes have it.
-pub struct Part<'a> {
+pub struct LinkBytes<'a> {
     pub link: Link,
     /// How many keys the link has taken.
     pub taken: u64,
@@ -48,7 +48,7 @@ impl Whole {
     ///
     /// # Errors
     /// [`Status::Corrupt`] if no filter has them; [`Status::OutOfMemory`].
-    pub fn filter(&self, parts: &[Part]) -> Result<Filter> {
+    pub fn filter(&self, parts: &[LinkBytes]) -> Result<Filter> {
         let number = foreign_bloom::placements::number(self.placement).ok_or(Status::Internal)?;
         let scaling = u64::from(!self.scales);
         let mut links = try_vec(parts.len())?;
@@ -68,7 +68,7 @@ impl Whole {
         let mut base =
             crate::making::base(&ROW, &spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?;
         let mut rest = base.writable()?;
-        for Part { array, .. } in parts {
+        for LinkBytes { array, .. } in parts {
             let (here, after) = rest.split_at_mut(array.len().div_ceil(8));
             here.iter_mut().zip(little_endian(array)).for_each(|(to, word)| *to = word);
             rest = after;

@@ -7,7 +7,7 @@
 //! its end.
 
 use super::array::check_no_seed;
-use super::chain::{Part, Whole, Written, written};
+use super::chain::{LinkBytes, Whole, Written, written};
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
@@ -166,12 +166,12 @@ impl Header {
 }
 
 /// The chain that bytes describe. All of the bytes must belong to it.
-fn chain(bytes: &[u8]) -> Result<(Whole, Vec<Part<'_>>)> {
+fn chain(bytes: &[u8]) -> Result<(Whole, Vec<LinkBytes<'_>>)> {
     let mut cursor = Cursor::new(bytes);
     let header = Header::read(&mut cursor)?;
     let mut parts = try_vec(header.links.len())?;
     for &(link, taken) in &header.links {
-        parts.push(Part { link, taken, array: cursor.take(link.bits / 8)? });
+        parts.push(LinkBytes { link, taken, array: cursor.take(link.bits / 8)? });
     }
     cursor.finish(FORMAT.name)?;
     let whole = Whole {

@@ -3,7 +3,7 @@
 //! filter follows: its length, the bytes that [`super::valkey`] describes, how many keys it has taken, and for how many
 //! it was sized. All filters of an object have the same secrets. An object with an expansion of 0 does not grow.
 
-use super::chain::{Part, Whole, Written, written};
+use super::chain::{LinkBytes, Whole, Written, written};
 use super::valkey::{Blob, HEADER, blob, write_header};
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
@@ -44,7 +44,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let Some(count) = usize::try_from(count).ok().filter(|count| (1..=most).contains(count)) else {
         return Err(error!(Corrupt, "{count} filters are not possible in {} bytes", bytes.len()));
     };
-    let mut parts: Vec<Part> = try_vec(count)?;
+    let mut parts: Vec<LinkBytes> = try_vec(count)?;
     let mut secrets = None;
     for i in 0..count {
         let length = u64::from_le_bytes(cursor.array()?);
@@ -56,7 +56,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
         // Beyond the range of doubles no filter is made.
         let rate = (rate * tightening.powi(i as i32)).max(f64::MIN_POSITIVE);
         let link = Link { bits: 8 * bits.len() as u64, hashes, entries: entries as u64, rate, ..Link::default() };
-        parts.push(Part { link, taken: taken as u64, array: bits });
+        parts.push(LinkBytes { link, taken: taken as u64, array: bits });
     }
     cursor.finish(FORMAT.name)?;
     let whole = Whole {

@@ -19,10 +19,10 @@ use serde::Serialize;
 struct Report<'a> {
     name: &'a str,
     shards: usize,
-    /// The number of these keys that were made.
+    /// How many of the shards were made.
     made: usize,
     records: u64,
-    /// The number of these keys that certainly were not there.
+    /// How many of the records have keys that certainly were not there.
     new: u64,
 }
 

@@ -217,7 +217,7 @@ impl Records<u64> for Passing<'_> {
         let mut kept = Kept::new()?;
         self.records.for_each(&mut |piece| {
             for part in piece.chunks(PIECE) {
-                let mut asked = Asked { part, given: 0, answered: 0, answers: [0; PIECE / GROUP] };
+                let mut asked = FirstLevelBatch { part, given: 0, answered: 0, answers: [0; PIECE / GROUP] };
                 first.contains_many_ordered(lookup, &mut asked);
                 let passes = |i: usize| asked.answers[i / GROUP] >> (i % GROUP) & 1 == 1;
                 kept.add(part, |i, _| passes(i), |record| record, take)?;
@@ -229,7 +229,7 @@ impl Records<u64> for Passing<'_> {
 }
 
 /// Records as a batch for the first level.
-struct Asked<'a> {
+struct FirstLevelBatch<'a> {
     part: &'a [u64],
     /// How many groups were given to the first level, and answered by it.
     given: usize,
@@ -237,7 +237,7 @@ struct Asked<'a> {
     answers: [u64; PIECE / GROUP],
 }
 
-impl Batch for Asked<'_> {
+impl Batch for FirstLevelBatch<'_> {
     fn keys(&self) -> usize {
         self.part.len()
     }

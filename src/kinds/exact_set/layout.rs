@@ -301,7 +301,7 @@ struct Passing<'a, 'b> {
     waiting: Places,
     waiting_orders: [u64; GROUP],
     /// What the second level was given in its last turn, and the places of keys that were gathered for it.
-    asked: Asked,
+    asked: SecondLevelInput,
     asked_places: [usize; GROUP],
 }
 
@@ -313,7 +313,7 @@ struct Places {
 }
 
 /// What the second level was given.
-enum Asked {
+enum SecondLevelInput {
     Nothing,
     /// All keys of the group with this number.
     Group(usize),
@@ -336,21 +336,21 @@ impl<'a, 'b> Passing<'a, 'b> {
             held: [(0, 0); HELD],
             waiting: Places { count: 0, places: [0; GROUP] },
             waiting_orders: [0; GROUP],
-            asked: Asked::Nothing,
+            asked: SecondLevelInput::Nothing,
             asked_places: [0; GROUP],
         }
     }
 
     /// Gives the second level these `count` keys, and takes the answers of those that it was given last.
     #[inline(always)]
-    fn step(&mut self, orders: &[u64; GROUP], count: usize, next: Asked) {
+    fn step(&mut self, orders: &[u64; GROUP], count: usize, next: SecondLevelInput) {
         let (second, lookup) = (self.second, &self.lookup);
         let underway = self.underway.get_or_insert_with(|| Underway::new(second, lookup));
         let answers = underway.turn(orders, count);
         match core::mem::replace(&mut self.asked, next) {
-            Asked::Nothing => {}
-            Asked::Group(group) => self.held[group % HELD].0 &= answers,
-            Asked::Gathered(count) => {
+            SecondLevelInput::Nothing => {}
+            SecondLevelInput::Group(group) => self.held[group % HELD].0 &= answers,
+            SecondLevelInput::Gathered(count) => {
                 for i in 0..count {
                     self.note(self.asked_places[i], answers >> i & 1 == 1);
                 }
@@ -367,7 +367,7 @@ impl<'a, 'b> Passing<'a, 'b> {
     /// Gives the second level the keys that were gathered.
     fn ask_gathered(&mut self) {
         let (orders, count) = (self.waiting_orders, core::mem::take(&mut self.waiting.count));
-        self.step(&orders, count, Asked::Gathered(count));
+        self.step(&orders, count, SecondLevelInput::Gathered(count));
         self.asked_places = self.waiting.places;
     }
 
@@ -389,8 +389,8 @@ impl<'a, 'b> Passing<'a, 'b> {
             let is_stored = self.second.contains_ordered(&self.lookup, self.waiting_orders[i]);
             self.note(self.waiting.places[i], is_stored);
         }
-        if !matches!(self.asked, Asked::Nothing) {
-            self.step(&[0; GROUP], 0, Asked::Nothing);
+        if !matches!(self.asked, SecondLevelInput::Nothing) {
+            self.step(&[0; GROUP], 0, SecondLevelInput::Nothing);
         }
         self.release(self.answered);
     }
@@ -424,7 +424,7 @@ impl Batch for Passing<'_, '_> {
         self.answered += 1;
         if left.count_ones() >= MANY {
             let orders = self.orders[turn];
-            self.step(&orders, keys, Asked::Group(group));
+            self.step(&orders, keys, SecondLevelInput::Group(group));
             left = 0;
         }
         while left != 0 {
@@ -438,9 +438,9 @@ impl Batch for Passing<'_, '_> {
             }
         }
         let asked = match &self.asked {
-            Asked::Nothing => self.answered,
-            Asked::Group(group) => *group,
-            Asked::Gathered(_) => self.asked_places[0] / GROUP,
+            SecondLevelInput::Nothing => self.answered,
+            SecondLevelInput::Group(group) => *group,
+            SecondLevelInput::Gathered(_) => self.asked_places[0] / GROUP,
         };
         let waiting = if self.waiting.count > 0 { self.waiting.places[0] / GROUP } else { self.answered };
         self.release(asked.min(waiting));

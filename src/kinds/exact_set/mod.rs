@@ -142,9 +142,9 @@ pub fn is_known(geometry: &Geometry, words: &[AtomicU64]) -> bool {
 }
 
 /// What a spec asks for in sets of several parts.
-fn asked(spec: &Spec) -> Result<parts::building::Asked> {
+fn asked(spec: &Spec) -> Result<parts::building::Limits> {
     let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
-    Ok(parts::building::Asked { allowed: spec.allowed(&FINGERPRINT_BITS)?, prefix_bytes })
+    Ok(parts::building::Limits { allowed: spec.allowed(&FINGERPRINT_BITS)?, prefix_bytes })
 }
 
 /// An exact set over a payload.

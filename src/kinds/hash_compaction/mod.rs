@@ -18,7 +18,7 @@
 mod exact;
 pub mod primes;
 pub mod sizing;
-mod ways;
+mod probe_sequence;
 
 use crate::batch::ring::{self, Batch, CHUNK, Chunk, GROUP, Taken};
 use crate::blocks::Measure;
@@ -33,8 +33,8 @@ use crate::sizing::hash_floor;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
+use probe_sequence::{End, ProbeSequence};
 use sizing::{SIGNATURE_BITS as RANGE, Table};
-use ways::{End, Way};
 
 /// How long signatures are.
 pub const SIGNATURE_BITS: Parameter = Parameter {
@@ -70,11 +70,11 @@ pub const ROW: Row = Row {
     in_bytes: Some(InBytes {
         contains: |trailer, bytes, hash| {
             let slots = slots_of(&trailer.geometry(ROW.compact)?)?;
-            Some(matches!(Way::of(hash, slots).walk(slots, |word| bytes.word(word)), End::Found))
+            Some(matches!(ProbeSequence::of(hash, slots).walk(slots, |word| bytes.word(word)), End::Found))
         },
         fetch: |trailer, bytes, hash| {
             if let Some(slots) = trailer.geometry(ROW.compact).as_ref().and_then(slots_of) {
-                bytes.fetch(slots.words_of(Way::of(hash, slots).slot)[0]);
+                bytes.fetch(slots.words_of(ProbeSequence::of(hash, slots).slot)[0]);
             }
         },
     }),
@@ -142,7 +142,7 @@ impl HashCompaction {
     #[inline]
     fn find(&self, hash: u64) -> End {
         let words = self.base.words().shared();
-        Way::of(hash, self.slots).walk(self.slots, |word| words[word].load(Ordering::Relaxed))
+        ProbeSequence::of(hash, self.slots).walk(self.slots, |word| words[word].load(Ordering::Relaxed))
     }
 
     /// Whether the table is so large that batches fetch its lines ahead.
@@ -150,11 +150,11 @@ impl HashCompaction {
         self.base.words().shared().len() >= ring::FETCH_FROM
     }
 
-    /// Where the ways of keys end, as [`ways::walk_all`] reports it.
+    /// Where the ways of keys end, as [`probe_sequence::walk_all`] reports it.
     fn find_all(&self, hashes: &[u64], end: impl FnMut(usize, End)) {
         let words = self.base.words().shared();
         let word = |word: usize| words[word].load(Ordering::Relaxed);
-        ways::walk_all(hashes, self.slots, word, |word| ring::fetch_word(words, word), end);
+        probe_sequence::walk_all(hashes, self.slots, word, |word| ring::fetch_word(words, word), end);
     }
 
     /// Inserts a hash where [`Base::writable_at_once`] allows it.
@@ -172,7 +172,7 @@ impl HashCompaction {
                     return Some(Err(self.full()));
                 }
                 let slots = self.slots;
-                slots.put(self.base.writable_at_once()?, slot, Way::of(hash, slots).signature);
+                slots.put(self.base.writable_at_once()?, slot, ProbeSequence::of(hash, slots).signature);
                 self.taken = Some(taken + 1);
                 true
             }
@@ -239,7 +239,7 @@ impl Kind for HashCompaction {
     }
 
     fn fetch(&self, hash: u64) {
-        let [first, _] = self.slots.words_of(Way::of(hash, self.slots).slot);
+        let [first, _] = self.slots.words_of(ProbeSequence::of(hash, self.slots).slot);
         ring::fetch_word(self.base.words().shared(), first);
     }
 

@@ -48,12 +48,12 @@ pub(crate) type InOne<'a> = (&'a Chain, &'a [AtomicU64]);
 /// chunk goes level after level, and keys that one level has found do not go to the next. Otherwise it goes through
 /// all levels in one ring.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Way {
+pub(crate) struct LookupOrder {
     /// Whether most keys were found.
     finds_most: bool,
 }
 
-impl Way {
+impl LookupOrder {
     /// The chain, if all levels are to be asked in one ring.
     pub fn in_one<T>(self, chain: Option<T>) -> Option<T> {
         chain.filter(|_| !self.finds_most)
@@ -77,7 +77,7 @@ pub(crate) fn contains_many<'a>(
     {
         return layout.contains_many(words, &mut Mixed(batch));
     }
-    let (mut batch, mut way) = (Mixed(batch), Way::default());
+    let (mut batch, mut way) = (Mixed(batch), LookupOrder::default());
     loop {
         let mut rest = Rest::next(&mut batch);
         let count = rest.count;
@@ -142,7 +142,7 @@ impl Rest {
 
     /// Drops those that a level has.
     pub fn look_up(&mut self, layout: &dyn BitLayout, words: &[AtomicU64]) {
-        let mut part = Part::new(&self.hashes[..self.count]);
+        let mut part = KeptAnswers::new(&self.hashes[..self.count]);
         layout.contains_many(words, &mut part);
         self.drop_found(&part.answers);
     }
@@ -181,7 +181,7 @@ impl Rest {
     /// Inserts what is left into a level. Sets in `new` the bits of the chunk's keys that were new to the level, and
     /// returns how many these are.
     pub fn insert(&self, layout: &dyn BitLayout, words: &mut [u64], new: &mut [u64]) -> u64 {
-        let mut part = Part::new(&self.hashes[..self.count]);
+        let mut part = KeptAnswers::new(&self.hashes[..self.count]);
         layout.insert_many(words, &mut part);
         let mut taken = 0;
         for (i, place) in self.places[..self.count].iter().enumerate() {
@@ -195,7 +195,7 @@ impl Rest {
 
 /// Inserts all of at most [`CHUNK`] hashes into a level. Returns which were new to it.
 pub(crate) fn insert_all(layout: &dyn BitLayout, words: &mut [u64], hashes: &[u64]) -> [u64; GROUPS] {
-    let mut part = Part::new(hashes);
+    let mut part = KeptAnswers::new(hashes);
     layout.insert_many(words, &mut part);
     let (last, bits) = (hashes.len() / GROUP, hashes.len() % GROUP);
     if bits > 0 {
@@ -205,20 +205,20 @@ pub(crate) fn insert_all(layout: &dyn BitLayout, words: &mut [u64], hashes: &[u6
 }
 
 /// Hashes as a batch that keeps its answers.
-struct Part<'a> {
+struct KeptAnswers<'a> {
     hashes: &'a [u64],
     next: usize,
     answered: usize,
     answers: [u64; GROUPS],
 }
 
-impl Part<'_> {
-    fn new(hashes: &[u64]) -> Part<'_> {
-        Part { hashes, next: 0, answered: 0, answers: [0; GROUPS] }
+impl KeptAnswers<'_> {
+    fn new(hashes: &[u64]) -> KeptAnswers<'_> {
+        KeptAnswers { hashes, next: 0, answered: 0, answers: [0; GROUPS] }
     }
 }
 
-impl Batch for Part<'_> {
+impl Batch for KeptAnswers<'_> {
     fn keys(&self) -> usize {
         self.hashes.len()
     }

@@ -231,7 +231,7 @@ impl Scalable {
 
     /// Inserts keys, given by their mixed hashes, and sets the bits in `new` of the keys that were new. The filter's
     /// words must be its own memory. `None`, with nothing done, if the keys might not all fit into the level in use.
-    fn insert_into_one(&mut self, hashes: &[u64], way: &mut batch::Way, new: &mut [u64]) -> Option<()> {
+    fn insert_into_one(&mut self, hashes: &[u64], way: &mut batch::LookupOrder, new: &mut [u64]) -> Option<()> {
         let level = self.in_use();
         if self.capacity(level).saturating_sub(self.taken()) < hashes.len() as u64 {
             return None;
@@ -338,7 +338,7 @@ impl Insert for Scalable {
         if !self.base.is_own() {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
-        let mut way = batch::Way::default();
+        let mut way = batch::LookupOrder::default();
         Chunk::each(batch, |chunk| {
             let mut mixed = batch::mixed(chunk.hashes());
             let hashes = &mut mixed[..chunk.hashes().len()];

@@ -19,18 +19,18 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A level of either chain.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct Level<'a> {
     size: u32,
     words: &'a [AtomicU64],
 }
 
-impl Part<'_> {
+impl Level<'_> {
     fn is_empty(&self) -> bool {
         self.words.iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
     /// Whether another level of the same size has all bits of this level.
-    fn is_within(&self, other: &Part) -> bool {
+    fn is_within(&self, other: &Level) -> bool {
         let mut both = self.words.iter().zip(other.words);
         self.size == other.size && both.all(|(a, b)| a.load(Ordering::Relaxed) & !b.load(Ordering::Relaxed) == 0)
     }
@@ -40,9 +40,9 @@ impl Part<'_> {
 struct Chain<'a> {
     schedule: Schedule,
     /// The levels before the one in use.
-    full: Vec<Part<'a>>,
+    full: Vec<Level<'a>>,
     /// The level in use, and how many keys it has taken.
-    last: Part<'a>,
+    last: Level<'a>,
     taken: u64,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Chain<'a> {
         for (place, size) in (0..count).zip(schedule.sizes()) {
             let ends = schedule.start(place).zip(schedule.start(place + 1));
             let (start, end) = ends.ok_or_else(foreign)?;
-            full.push(Part { size, words: words.get(start..end).ok_or_else(foreign)? });
+            full.push(Level { size, words: words.get(start..end).ok_or_else(foreign)? });
         }
         let last = full.pop().ok_or_else(foreign)?;
         Ok(Chain { schedule, full, last, taken })
@@ -66,7 +66,7 @@ impl<'a> Chain<'a> {
 
     /// How many keys the level in use has taken after taking the bits of another level, which is the last of `other` or
     /// a full one. The number is estimated from the bits of the union. `None` if one level may not have that many keys.
-    fn taken_with(&self, part: &Part, other: &Chain, base: &Base) -> Result<Option<u64>> {
+    fn taken_with(&self, part: &Level, other: &Chain, base: &Base) -> Result<Option<u64>> {
         let size = self.last.size;
         if part.size != size {
             return Ok(None);
@@ -82,7 +82,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The payload of these levels in the order of their sizes. The last level also gets the bits of `joins`.
-    fn whole(&self, joins: Option<Part>) -> Result<(Schedule, Words)> {
+    fn whole(&self, joins: Option<Level>) -> Result<(Schedule, Words)> {
         let Chain { full, last, taken, .. } = self;
         let mut schedule = self.schedule.first().with_levels(last.size + 1);
         let sizes = || full.iter().chain([last]).map(|level| level.size);

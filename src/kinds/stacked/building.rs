@@ -121,7 +121,7 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
     let planned = stack.levels();
     let mut solved: Vec<Solved> = try_vec(planned)?;
     let (members, count) = (build.records, build.records.count());
-    let strangers = Taken { records: build.frequent, least, count: plan.known.strangers };
+    let strangers = ChosenStrangers { records: build.frequent, least, count: plan.known.strangers };
     for (i, expected) in plan.keys(count).into_iter().enumerate().take(planned) {
         let side: &dyn Records<u64> = if i % 2 == 0 { members } else { &strangers };
         let passing = Passing { side, below: &solved, number: i, lookups, keys: 0 };
@@ -167,7 +167,7 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
 /// compared with the members, as many at a time as the memory holds.
 fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Result<()> {
     let all = build.frequent.map_or(0, |records| records.count());
-    let strangers = Taken { records: build.frequent, least: 0, count: all };
+    let strangers = ChosenStrangers { records: build.frequent, least: 0, count: all };
     let passing = Passing { side: &strangers, below: first, number: 1, lookups, keys: 0 };
     let most = usize::try_from(build.memory / 16).unwrap_or(usize::MAX).max(PIECE);
     let mut held: Vec<u64> = try_vec(PIECE)?;
@@ -202,14 +202,14 @@ fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Res
 }
 
 /// The strangers that a filter takes.
-struct Taken<'a> {
+struct ChosenStrangers<'a> {
     records: Option<&'a dyn Records<Weighted>>,
     /// The least units of their weights.
     least: u128,
     count: u64,
 }
 
-impl Records<u64> for Taken<'_> {
+impl Records<u64> for ChosenStrangers<'_> {
     fn count(&self) -> u64 {
         self.count
     }

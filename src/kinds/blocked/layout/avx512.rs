@@ -99,6 +99,7 @@ macro_rules! multiply {
     };
 }
 
+/// Assembly that moves these numbers to the lowest bits of the lanes.
 macro_rules! shift {
     ($bits:expr, $d8:literal, $d2:literal) => {
         concat!("vpsrlvd ", $bits, ", ", $bits, ", {shifts}\n")

@@ -50,7 +50,7 @@ struct Left {
 
 /// Positions of four keys: one vector for each probe.
 #[repr(align(64))]
-struct Asked([Four; MOST_ASKED]);
+struct Positions([Four; MOST_ASKED]);
 
 /// The numbers of a group's keys.
 const KEYS: [Four; FOURS] = {
@@ -201,7 +201,7 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn insert_asked(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
     let range = all(bits.range);
-    let (mut hashes, mut at) = ([0; GROUP], Asked([[0; WIDTH]; MOST_ASKED]));
+    let (mut hashes, mut at) = ([0; GROUP], Positions([[0; WIDTH]; MOST_ASKED]));
     let at = &mut at.0[..bits.hashes as usize];
     loop {
         let count = batch.next(&mut hashes);

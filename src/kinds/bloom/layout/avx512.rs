@@ -53,7 +53,7 @@ struct Left {
 
 /// Positions of eight keys: one vector for each probe.
 #[repr(align(64))]
-struct Asked([Eight; MOST_ASKED]);
+struct Positions([Eight; MOST_ASKED]);
 
 /// The numbers of a group's keys.
 const KEYS: [Eight; GROUP / WIDTH + 1] = {
@@ -210,7 +210,7 @@ unsafe fn insert(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch)
 /// The words suit ([`suits`]).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn insert_asked(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
-    let (mut hashes, mut at) = ([0; GROUP], Asked([[0; WIDTH]; MOST_ASKED]));
+    let (mut hashes, mut at) = ([0; GROUP], Positions([[0; WIDTH]; MOST_ASKED]));
     let at = &mut at.0[..bits.hashes as usize];
     loop {
         let count = batch.next(&mut hashes);

@@ -25,7 +25,7 @@ pub use kernel::Kernel;
 use crate::batch::ring::{self, Batch, Stages};
 use crate::bits;
 use crate::blocks::scattered_bits::GROUP;
-use crate::blocks::{BitLayout, Measure, ScatteredBits, ScatteredKernel, View, Way};
+use crate::blocks::{BitLayout, Measure, ProbeKernel, ScatteredBits, ScatteredKernel, View};
 use crate::error::Result;
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -316,11 +316,11 @@ impl BitLayout for Bloom {
         (self.derivation == Derivation::Remix).then(|| View::of_bits(&self.bits, words))
     }
 
-    fn way(&self) -> Option<Way> {
+    fn probe_kernel(&self) -> Option<ProbeKernel> {
         let suits = self.bits.hashes <= kernel::AT_ONCE && kernel::suits(&self.bits, 1, self.words);
         let single = self.kernel.filter(|_| suits).map(|kernel| &kernel.single);
         let kernel = single.unwrap_or(ScatteredKernel::PORTABLE);
-        (self.derivation == Derivation::Remix).then_some(Way::Scattered { kernel, bits: self.bits })
+        (self.derivation == Derivation::Remix).then_some(ProbeKernel::Scattered { kernel, bits: self.bits })
     }
 
     /// Fetches the lines of the probes that a lookup reads before it decides, because an absent key seldom needs more.

@@ -20,7 +20,7 @@ use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What a spec asks for.
-pub struct Asked {
+pub struct Limits {
     /// The bits that both levels of a set may have.
     pub allowed: RangeInclusive<u64>,
     /// The bytes of a prefix.
@@ -28,14 +28,14 @@ pub struct Asked {
 }
 
 /// What is needed of a record here.
-trait Of: Copy {
+trait PartitionedRecord: Copy {
     /// The record of the key's hash, with the mark of an excluded key.
     fn record(self) -> u64;
     /// The number of the key's partition.
     fn partition(self) -> usize;
 }
 
-impl Of for u64 {
+impl PartitionedRecord for u64 {
     fn record(self) -> u64 {
         self
     }
@@ -45,7 +45,7 @@ impl Of for u64 {
     }
 }
 
-impl Of for Placed {
+impl PartitionedRecord for Placed {
     fn record(self) -> u64 {
         self.record
     }
@@ -56,7 +56,7 @@ impl Of for Placed {
 }
 
 /// Makes the payload of a universe whose keys are divided by prefixes with these hashes.
-pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Result<Built> {
+pub fn build(build: &mut Build<Placed>, asked: &Limits, prefixes: &[u64]) -> Result<Built> {
     if let Size::Exact { bits, .. } = build.size {
         return Err(error!(
             Contradiction,
@@ -106,7 +106,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
     for (part, class) in used.iter().enumerate() {
         let of = OfClass { records: build.records, classes: &classes, class: *class, keys: 0 };
         let mut progress = |done, all| (build.progress)(share(part as u64, parts, done, all), SHARES * parts);
-        let part = Part { size: build.size, memory: build.memory, threads: build.threads, progress: &mut progress };
+        let part = Budget { size: build.size, memory: build.memory, threads: build.threads, progress: &mut progress };
         sets.push(of.built(build.spec, part)?);
     }
     // Classes become the numbers of their sets, in order.
@@ -123,7 +123,7 @@ pub fn build(build: &mut Build<Placed>, asked: &Asked, prefixes: &[u64]) -> Resu
 }
 
 /// Lays the parts out.
-fn laid_out(asked: &Asked, head: [u64; LINE], directory: &[u64], sets: &[(Shape, Words)]) -> Result<Built> {
+fn laid_out(asked: &Limits, head: [u64; LINE], directory: &[u64], sets: &[(Shape, Words)]) -> Result<Built> {
     let pad = |words: usize| words.next_multiple_of(LINE);
     let start = LINE + pad(2 * sets.len());
     let front = (start + pad(directory.len())) as u64;
@@ -170,7 +170,7 @@ fn limit<R>(build: &Build<R>, excluded: u64) -> f64 {
 }
 
 /// How many members and excluded keys there are. Gives every record to `take`, and refuses a key on both sides.
-fn count<R: Of>(records: &dyn Records<R>, take: &mut dyn FnMut(u64, usize)) -> Result<[u64; 2]> {
+fn count<R: PartitionedRecord>(records: &dyn Records<R>, take: &mut dyn FnMut(u64, usize)) -> Result<[u64; 2]> {
     let (mut sides, mut last) = ([0; 2], None);
     records.for_each(&mut |piece| {
         for of in piece {
@@ -192,7 +192,7 @@ fn count<R: Of>(records: &dyn Records<R>, take: &mut dyn FnMut(u64, usize)) -> R
 }
 
 /// What building a part may take.
-struct Part<'a> {
+struct Budget<'a> {
     size: Size,
     memory: u64,
     threads: usize,
@@ -218,7 +218,7 @@ struct OfClass<'a> {
 
 impl OfClass<'_> {
     /// The set of these records.
-    fn built(mut self, spec: &crate::spec::Spec, part: Part) -> Result<(Shape, Words)> {
+    fn built(mut self, spec: &crate::spec::Spec, part: Budget) -> Result<(Shape, Words)> {
         let Some((is_inverted, bits)) = of_class(self.class) else { return Err(Status::Internal.into()) };
         let mut sides = [0; 2];
         self.for_each(&mut |piece| {
@@ -240,13 +240,18 @@ impl OfClass<'_> {
             Ok(())
         })?;
         let memory = if part.memory == u64::MAX { u64::MAX } else { part.memory - kept_bytes };
-        of_records(&&kept[..], spec, Part { memory, ..part }, &plan)
+        of_records(&&kept[..], spec, Budget { memory, ..part }, &plan)
     }
 }
 
 /// Both levels of a plan for these records.
-fn of_records(records: &dyn Records<u64>, spec: &crate::spec::Spec, part: Part, plan: &Plan) -> Result<(Shape, Words)> {
-    let Part { size, memory, threads, progress } = part;
+fn of_records(
+    records: &dyn Records<u64>,
+    spec: &crate::spec::Spec,
+    part: Budget,
+    plan: &Plan,
+) -> Result<(Shape, Words)> {
+    let Budget { size, memory, threads, progress } = part;
     levels(&mut Build { spec, size, records, frequent: None, memory, threads, progress }, plan)
 }
 
@@ -269,7 +274,7 @@ impl Records<u64> for OfClass<'_> {
 }
 
 /// Passes on what `change` makes of records, a piece at a time.
-fn changed<R: Of>(
+fn changed<R: PartitionedRecord>(
     records: &dyn Records<R>,
     take: &mut dyn FnMut(&[u64]) -> Result<()>,
     change: &mut dyn FnMut(R) -> Option<u64>,
@@ -291,16 +296,16 @@ fn changed<R: Of>(
 }
 
 /// Makes the payload of a set built earlier, for a universe without partitions, with an update after it.
-pub fn update(build: &mut Build<u64>, asked: &Asked, old: &Base) -> Result<Built> {
+pub fn update(build: &mut Build<u64>, asked: &Limits, old: &Base) -> Result<Built> {
     updated(build, asked, old, &[0])
 }
 
 /// [`update`] for a universe whose keys are divided by prefixes with these hashes.
-pub fn update_placed(build: &mut Build<Placed>, asked: &Asked, old: &Base, prefixes: &[u64]) -> Result<Built> {
+pub fn update_placed(build: &mut Build<Placed>, asked: &Limits, old: &Base, prefixes: &[u64]) -> Result<Built> {
     updated(build, asked, old, prefixes)
 }
 
-fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u64]) -> Result<Built> {
+fn updated<R: PartitionedRecord>(build: &mut Build<R>, asked: &Limits, old: &Base, prefixes: &[u64]) -> Result<Built> {
     if let Size::Exact { bits, .. } = build.size {
         return Err(error!(Contradiction, "bits = {bits}: the keys say how many bits an update takes"));
     }
@@ -370,7 +375,7 @@ fn updated<R: Of>(build: &mut Build<R>, asked: &Asked, old: &Base, prefixes: &[u
         )
     })?;
     let memory = if build.memory == u64::MAX { u64::MAX } else { build.memory - 8 * kept.len() as u64 };
-    let part = Part { size: build.size, memory, threads: build.threads, progress: build.progress };
+    let part = Budget { size: build.size, memory, threads: build.threads, progress: build.progress };
     let (shape, levels) = of_records(&records, build.spec, part, &plan)?;
     let [of_set, bits] = Set::row(&shape).ok_or(Status::TooLarge)?;
     let before = geometry.payload_bytes / 8;
@@ -399,7 +404,7 @@ struct Flipped<'a, R> {
     keys: u64,
 }
 
-impl<R: Of> Records<u64> for Flipped<'_, R> {
+impl<R: PartitionedRecord> Records<u64> for Flipped<'_, R> {
     fn count(&self) -> u64 {
         self.keys
     }

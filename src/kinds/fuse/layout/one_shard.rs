@@ -4,7 +4,7 @@
 use super::shape::{Entry, positions};
 use super::{Array, MIX_SCATTERED, Shape, TWICE, cells, fingerprint, order};
 use crate::batch::ring;
-use crate::blocks::{BuiltKernel, Probe, Way};
+use crate::blocks::{BuiltKernel, Probe, ProbeKernel};
 use core::sync::atomic::AtomicU64;
 
 /// The part of the shard's entry that lookups need.
@@ -35,7 +35,11 @@ impl<'a> Array<'a> {
     pub(super) fn probe(&self) -> Option<Probe<'a>> {
         let OneShard { starts, length, seeds } = self.one_shard()?;
         let numbers = [starts, length, seeds, self.shape.width.into()];
-        Some(Probe { way: Way::Built { kernel: kernel(&self.shape), numbers }, words: self.words, offered: None })
+        Some(Probe {
+            kernel: ProbeKernel::Built { kernel: kernel(&self.shape), numbers },
+            words: self.words,
+            offered: None,
+        })
     }
 }
 

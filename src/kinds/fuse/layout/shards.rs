@@ -167,25 +167,25 @@ struct Build<'a, 'b, R, E> {
 }
 
 /// The records of a shard.
-enum Part<'a, R> {
+enum ShardRecords<'a, R> {
     /// The records of a shard, borrowed from where all records lie.
     Lent(&'a [R]),
     Copied(Vec<R>),
 }
 
-impl<R> Part<'_, R> {
+impl<R> ShardRecords<'_, R> {
     fn records(&self) -> &[R] {
         match self {
-            Part::Lent(records) => records,
-            Part::Copied(records) => records,
+            ShardRecords::Lent(records) => records,
+            ShardRecords::Copied(records) => records,
         }
     }
 
     /// A buffer for the records of another shard, with as much room as this one.
     fn into_buffer(self) -> Vec<R> {
         match self {
-            Part::Lent(_) => Vec::new(),
-            Part::Copied(records) => records,
+            ShardRecords::Lent(_) => Vec::new(),
+            ShardRecords::Copied(records) => records,
         }
     }
 }
@@ -195,7 +195,7 @@ struct Job<'a, R> {
     shard: usize,
     entry: Entry,
     growth: u32,
-    records: Part<'a, R>,
+    records: ShardRecords<'a, R>,
     /// The words of the shard's cells.
     own: &'a mut [u64],
 }
@@ -204,7 +204,7 @@ struct Job<'a, R> {
 struct Solved<'a, R> {
     shard: usize,
     seed: Option<u32>,
-    records: Part<'a, R>,
+    records: ShardRecords<'a, R>,
 }
 
 /// What a thread reports to the thread that gives out the shards.
@@ -387,7 +387,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
     if let Some(mut rest) = records.as_slice() {
         for (shard, count) in plan.counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             let part = rest.split_off(..*count as usize).ok_or(Status::Internal)?;
-            solve(job(shard, Part::Lent(part)))?;
+            solve(job(shard, ShardRecords::Lent(part)))?;
         }
         return Ok(());
     }
@@ -400,7 +400,7 @@ fn divide<'a, R: Copy, E: Equations<R>>(
         if buffer.len() < plan.counts[shard] as usize {
             return Ok(());
         }
-        buffer = solve(job(shard, Part::Copied(mem::take(&mut buffer))))?;
+        buffer = solve(job(shard, ShardRecords::Copied(mem::take(&mut buffer))))?;
         buffer.clear();
         Ok(())
     })

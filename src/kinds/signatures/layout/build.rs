@@ -1,7 +1,7 @@
 //! Builds a whole payload, shard by shard.
 
 use super::place::Table;
-use super::{Part, Shape};
+use super::{Shape, Shard};
 use crate::batch::records::Records;
 use crate::bits::reduce;
 use crate::error::{Error, Result, Status, error};
@@ -57,7 +57,7 @@ pub fn build(
     build.finish()
 }
 
-impl Part {
+impl Shard {
     /// This shard, or one with more buckets, under the first of `seeds` seeds with which all of these keys find slots
     /// in `table`. Each seed that fails calls `again`.
     fn with_room(
@@ -66,7 +66,7 @@ impl Part {
         table: &mut Table,
         seeds: u16,
         again: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Part> {
+    ) -> Result<Shard> {
         while !table.place(keys, self.length, self.seed)? {
             again()?;
             self.seed += 1;
@@ -94,23 +94,23 @@ impl Build<'_> {
     /// Makes the next shard from these keys.
     fn add(&mut self, keys: &[u64]) -> Result<()> {
         let buckets = self.shape.buckets().length(keys.len() as u64);
-        let part = Part { first: self.shape.length, length: buckets, seed: 0 };
-        let part = part.with_room(keys, &mut self.table, SEEDS, &mut || (self.report)(self.done))?;
+        let shard = Shard { first: self.shape.length, length: buckets, seed: 0 };
+        let shard = shard.with_room(keys, &mut self.table, SEEDS, &mut || (self.report)(self.done))?;
         let Shape { width, buckets, shards, length } = self.shape;
         // Each later shard needs at least one bucket.
-        let end = length.checked_add(part.length).and_then(|end| end.checked_add(shards - self.shard - 1));
+        let end = length.checked_add(shard.length).and_then(|end| end.checked_add(shards - self.shard - 1));
         let whole = end.and_then(|end| Shape::new(width, buckets as u64, shards, end)).ok_or_else(too_many)?;
         if whole.words() * 8 > self.words.bytes() {
             self.words.lengthen(whole.words() * 8)?;
         }
         let words = self.words.exclusive().ok_or(Status::Internal)?;
         let (directory, words) = words.split_at_mut(shards as usize);
-        directory[self.shard as usize] = part.encode();
+        directory[self.shard as usize] = shard.encode();
         let first = length * u64::from(whole.buckets().slots);
         for (slot, key) in self.table.taken() {
-            whole.slots().put(words, first + slot, part.signature(keys[key], width));
+            whole.slots().put(words, first + slot, shard.signature(keys[key], width));
         }
-        self.shape.length = length + part.length;
+        self.shape.length = length + shard.length;
         self.shard += 1;
         self.done += keys.len() as u64;
         (self.report)(self.done)
@@ -143,14 +143,14 @@ mod tests {
             let mut table = Table::new(buckets);
             for set in 0..400 {
                 let keys: Vec<u64> = (0..100).map(|i| mix(set << 32 | (shape as u64) << 16 | i)).collect();
-                let part = Part { first: 0, length: buckets.length(100), seed: 0 };
+                let shard = Shard { first: 0, length: buckets.length(100), seed: 0 };
                 let mut failures = 0;
                 let again = &mut || {
                     failures += 1;
                     Ok(())
                 };
-                let room = part.with_room(&keys, &mut table, 1, again).unwrap();
-                assert_eq!((0..failures).fold(part.length, |length, _| length + length / 100 + 1), room.length);
+                let room = shard.with_room(&keys, &mut table, 1, again).unwrap();
+                assert_eq!((0..failures).fold(shard.length, |length, _| length + length / 100 + 1), room.length);
                 grown += u32::from(failures > 0);
                 // Each key has one slot, in one of its buckets.
                 let mut seen = vec![false; keys.len()];

@@ -22,16 +22,16 @@ pub fn rate(shape: &Shape, words: &[AtomicU64]) -> Option<f64> {
     let mut counts: Vec<u32> = try_vec(numbers as usize).ok()?;
     let (mut all, mut left) = (0.0, shape.length());
     for shard in 0..shards {
-        let Some(part) = shape.part_of(shard, |place| words[place].load(Ordering::Relaxed)) else {
+        let Some(shard) = shape.shard_at(shard, |place| words[place].load(Ordering::Relaxed)) else {
             // Lookups in such a shard say yes.
             all += 1.0;
             continue;
         };
-        left = left.checked_sub(part.length)?;
+        left = left.checked_sub(shard.length)?;
         counts.clear();
         counts.resize(numbers as usize, 0);
         let words = shape.slot_words(words);
-        for bucket in part.first..part.first + part.length {
+        for bucket in shard.first..shard.first + shard.length {
             let first = bucket * u64::from(buckets.slots);
             let mut own = [0; MOST_SLOTS];
             for i in 0..buckets.slots as usize {
@@ -42,7 +42,7 @@ pub fn rate(shape: &Shape, words: &[AtomicU64]) -> Option<f64> {
                 own[i] = signature;
             }
         }
-        let length = part.length as f64;
+        let length = shard.length as f64;
         let found = |count: &u32| 1.0 - (1.0 - f64::from(*count) / length).powi(buckets.choices as i32);
         // 0 is an empty slot, not a signature.
         let there = counts.iter().skip(1).filter(|count| **count > 0);

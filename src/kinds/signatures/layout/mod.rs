@@ -127,18 +127,18 @@ impl Shape {
     /// The shard's buckets for `x`, a result of [`order`]. `word` gives the words of the payload by their places.
     /// `None` if the directory does not lead into the payload.
     #[inline]
-    fn part(&self, x: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
-        self.part_of(reduce(x, self.shards), word)
+    fn shard(&self, x: u64, word: impl Fn(usize) -> u64) -> Option<Shard> {
+        self.shard_at(reduce(x, self.shards), word)
     }
 
-    /// [`Shape::part`] for the number of a shard.
+    /// [`Shape::shard`] for the number of a shard.
     #[inline]
-    fn part_of(&self, shard: u64, word: impl Fn(usize) -> u64) -> Option<Part> {
+    fn shard_at(&self, shard: u64, word: impl Fn(usize) -> u64) -> Option<Shard> {
         let entry = word(shard as usize);
         let first = entry >> SEED_BITS;
         let end = if shard + 1 < self.shards { word(shard as usize + 1) >> SEED_BITS } else { self.length };
         let is_one = first < end && end <= self.length;
-        is_one.then(|| Part { first, length: end - first, seed: entry as u16 })
+        is_one.then(|| Shard { first, length: end - first, seed: entry as u16 })
     }
 
     /// Whether one of the slots of a hash has the hash's signature. `words` are those of the payload. True if the
@@ -146,8 +146,8 @@ impl Shape {
     #[inline]
     pub fn contains(&self, hash: u64, words: &(impl Source + ?Sized)) -> bool {
         let x = order(hash);
-        let Some(part) = self.part(x, |place| words.word(place)) else { return true };
-        let (signature, firsts) = (part.signature(x, self.width), part.firsts(x, self.buckets()));
+        let Some(shard) = self.shard(x, |place| words.word(place)) else { return true };
+        let (signature, firsts) = (shard.signature(x, self.width), shard.firsts(x, self.buckets()));
         if let Some(ones) = self.ones() {
             // The lookup compares whole buckets, and all of them, so no branch depends on which one has the signature.
             return firsts.fold(false, |found, first| found | self.bucket_has(first, signature, ones, words));
@@ -180,8 +180,8 @@ impl Shape {
     #[inline]
     pub fn fetch(&self, hash: u64, word: impl Fn(usize) -> u64, mut fetch: impl FnMut(usize)) {
         let x = order(hash);
-        if let Some(part) = self.part(x, word) {
-            for first in part.firsts(x, self.buckets()) {
+        if let Some(shard) = self.shard(x, word) {
+            for first in shard.firsts(x, self.buckets()) {
                 fetch(self.shards as usize + self.slots().words_of(first)[0]);
             }
         }
@@ -224,14 +224,14 @@ pub fn order(hash: u64) -> u64 {
 
 /// The buckets of one shard.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct Shard {
     first: u64,
     length: u64,
     /// The seed under which the keys of this shard found slots.
     seed: u16,
 }
 
-impl Part {
+impl Shard {
     /// The shard's word in the directory.
     fn encode(&self) -> u64 {
         self.first << SEED_BITS | u64::from(self.seed)

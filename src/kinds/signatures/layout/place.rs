@@ -1,6 +1,6 @@
 //! Gives every key of a shard a slot: a random walk in which keys put each other out, the same every time.
 
-use super::Part;
+use super::Shard;
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::error::{Result, Status};
 use crate::kinds::signatures::sizing::Buckets;
@@ -35,16 +35,16 @@ impl Table {
         self.owners.try_reserve_exact(slots).map_err(|_| Status::OutOfMemory)?;
         self.owners.resize(slots, 0);
         self.random = 0;
-        let part = Part { first: 0, length, seed };
-        Ok((1..=count).all(|key| self.place_one(keys, part, key)))
+        let shard = Shard { first: 0, length, seed };
+        Ok((1..=count).all(|key| self.place_one(keys, shard, key)))
     }
 
-    fn place_one(&mut self, keys: &[u64], part: Part, mut key: u32) -> bool {
+    fn place_one(&mut self, keys: &[u64], shard: Shard, mut key: u32) -> bool {
         let slots = self.buckets.slots as usize;
         // The first slot of the bucket that the key was put out of.
         let mut from = None;
         for _ in 0..=MOST_MOVES {
-            let buckets = part.firsts(keys[key as usize - 1], self.buckets).map(|first| first as usize);
+            let buckets = shard.firsts(keys[key as usize - 1], self.buckets).map(|first| first as usize);
             let free = buckets.clone().flat_map(|first| first..first + slots).find(|slot| self.owners[*slot] == 0);
             if let Some(slot) = free {
                 self.owners[slot] = key;

@@ -1,14 +1,14 @@
-//! The ways of keys through the slots, one after the other or many side by side.
+//! The probe sequences of keys, walked one after the other or many side by side.
 
 use crate::bits::{GOLDEN, mix, reduce};
 use crate::blocks::slots::Slots;
 
-/// How many keys of a batch walk their ways together.
+/// How many probe sequences of a batch are walked together.
 pub const AT_ONCE: usize = 32;
 
-/// A key on its way through the slots.
+/// The slots that a key probes, up to the slot where the walk is.
 #[derive(Clone, Copy)]
-pub struct Way {
+pub struct ProbeSequence {
     first: u64,
     /// Where the key is.
     pub slot: u64,
@@ -28,14 +28,14 @@ pub enum End {
     Full,
 }
 
-impl Way {
+impl ProbeSequence {
     /// The beginning of a key's way.
     #[inline]
-    pub fn of(hash: u64, slots: Slots) -> Way {
+    pub fn of(hash: u64, slots: Slots) -> ProbeSequence {
         let part = |i: u64| mix(hash.wrapping_add(i.wrapping_mul(GOLDEN)));
         let first = reduce(part(0), slots.count);
         let step = 1 + reduce(part(1), slots.count - 1);
-        Way { first, slot: first, step, signature: 1 + reduce(part(2), slots.greatest()) }
+        ProbeSequence { first, slot: first, step, signature: 1 + reduce(part(2), slots.greatest()) }
     }
 
     /// Where the key's way ends. `None` if the way does not end here: the key is at the next slot then. A way that
@@ -76,11 +76,11 @@ pub fn walk_all(
     mut end: impl FnMut(usize, End),
 ) {
     let mut coming = hashes.iter().enumerate().map(|(i, hash)| {
-        let way = Way::of(*hash, slots);
+        let way = ProbeSequence::of(*hash, slots);
         slots.words_of(way.slot).into_iter().for_each(&fetch);
         (i, way)
     });
-    let mut ways = [(0, Way::of(0, slots)); AT_ONCE];
+    let mut ways = [(0, ProbeSequence::of(0, slots)); AT_ONCE];
     let mut walking = 0;
     for (place, one) in ways.iter_mut().zip(&mut coming) {
         *place = one;
@@ -127,8 +127,8 @@ mod tests {
                     if put == taken {
                         break;
                     }
-                    if let End::Empty(slot) = Way::of(hash, slots).walk(slots, |word| words[word]) {
-                        slots.put(&mut words, slot, Way::of(hash, slots).signature);
+                    if let End::Empty(slot) = ProbeSequence::of(hash, slots).walk(slots, |word| words[word]) {
+                        slots.put(&mut words, slot, ProbeSequence::of(hash, slots).signature);
                         put += 1;
                     }
                 }
@@ -144,7 +144,7 @@ mod tests {
                             assert_eq!(ends[key].replace(end), None, "a key ends once");
                         },
                     );
-                    let alone = |hash: &u64| Some(Way::of(*hash, slots).walk(slots, |word| words[word]));
+                    let alone = |hash: &u64| Some(ProbeSequence::of(*hash, slots).walk(slots, |word| words[word]));
                     assert_eq!(ends, hashes.iter().map(alone).collect::<Vec<_>>(), "{count} slots, {taken} taken");
                 }
             }
