@@ -53,8 +53,6 @@ use crate::map::petal_map;
 use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
 use petal_core::hash::xxh3;
-use petal_core::kinds::blocked::layout::masks;
-use petal_core::kinds::blocked::layout::two_blocks::SHARES;
 use petal_core::{HashFunction, Image, Layout, View};
 use std::ffi::c_void;
 use std::ptr;
@@ -165,11 +163,6 @@ fn is_map(layout: Layout) -> bool {
 /// A view of this payload for a filter or map with this hash function and seed.
 fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
     let flip = if is_map(view.layout) { xxh3::flip_128 } else { xxh3::flip };
-    let table = match view.layout {
-        Layout::Blocked => masks(view.words[1] as u32),
-        Layout::TwoBlocks => masks(view.words[1] as u32 / SHARES),
-        _ => &[],
-    };
     petal_view {
         struct_size: 0,
         layout: view.layout as petal_layout,
@@ -179,8 +172,8 @@ fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
         payload_bytes: size_of_val(view.payload) as u64,
         writable_payload: ptr::null_mut(),
         words: view.words,
-        table: if table.is_empty() { ptr::null() } else { table.as_ptr().cast() },
-        table_count: table.len() as u64,
+        table: if view.table.is_empty() { ptr::null() } else { view.table.as_ptr().cast() },
+        table_count: view.table.len() as u64,
     }
 }
 

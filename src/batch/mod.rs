@@ -3,6 +3,8 @@
 //! kind that is built from all of its keys, [`shards`] divides the records, and [`workers`] solves them on threads.
 
 pub mod answers;
+#[cfg(target_arch = "x86_64")]
+pub mod groups;
 pub mod key_list;
 pub mod keys;
 pub mod records;

@@ -227,7 +227,7 @@ impl<B: Blocks> BitLayout for BlockArray<B> {
     fn view<'a>(&self, words: &'a [AtomicU64]) -> Option<View<'a>> {
         let layout = if self.shares == 1 { B::LAYOUT } else { B::LAYOUT_IN_TWO }?;
         let described = [self.blocks, self.hashes.into(), 0, 0, 0, 0, 0, 0];
-        Some(View { layout, payload: words, words: described })
+        Some(View { layout, payload: words, words: described, table: self.masks })
     }
 
     fn link(&self) -> Option<Link> {

@@ -11,9 +11,13 @@ pub(crate) mod eight;
 pub mod fingerprint_table;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod four;
+pub mod mixing;
+pub mod placed;
 pub mod probe;
+pub mod runs;
 pub mod scattered_bits;
 pub mod segments;
+pub mod select;
 pub mod slots;
 pub mod source;
 pub mod view;

@@ -56,12 +56,14 @@ pub struct View<'a> {
     pub payload: &'a [AtomicU64],
     /// The words that are listed with the layout.
     pub words: [u64; 8],
+    /// The lane masks of keys, for a layout whose keys use the lanes of one mask; otherwise empty.
+    pub table: &'static [u16],
 }
 
 impl<'a> View<'a> {
     /// Bits that lie anywhere in a payload.
     pub(crate) fn of_bits(bits: &ScatteredBits, payload: &'a [AtomicU64]) -> View<'a> {
         let words = [bits.range, bits.stride, bits.hashes.into(), 0, 0, 0, 0, 0];
-        View { layout: Layout::Bloom, payload, words }
+        View { layout: Layout::Bloom, payload, words, table: &[] }
     }
 }

@@ -55,7 +55,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     spec.parameters[0] = Setting { id: RICE_BITS.id(), value: rice_bits as f64 };
     spec.parameters[1] = Setting { id: MULTIPLIER.id(), value: multiplier as f64 };
     let mut filter = filter_of(&ROW, &spec, geometry, keys, stream)?;
-    let rate = crate::kinds::golomb::sizing::false_positive_rate(keys * multiplier, keys);
+    let rate = crate::sizing::rate_in_range(keys * multiplier, keys);
     filter.base_mut().promise(rate);
     Ok(filter)
 }

@@ -3,6 +3,7 @@
 //! kinds, [`levels`] those that can be a level of another kind.
 
 pub mod levels;
+pub mod solved;
 
 pub mod age_partitioned;
 pub mod aleph;

@@ -49,6 +49,7 @@ pub mod dependent;
 mod distinct;
 pub(crate) mod elementary;
 pub mod levels;
+pub mod lines;
 pub mod mixture;
 mod occupancy;
 pub mod omissions;
@@ -93,6 +94,34 @@ pub(crate) fn hit_at_least_once(p: f64, trials: f64) -> f64 {
     let x = -(trials * (-p).ln_1p());
     // The third term of the series is lost in f64. mingw's function is off by a few last digits here.
     if x < 7e-9 { x - x * x / 2.0 } else { -(-x).exp_m1() }
+}
+
+/// The probability that a number below `range` is one of `keys` numbers below it: `1 - (1 - 1/F)^n`. Without keys the
+/// result is 0; with keys a range of 0 or 1 gives 1.
+pub fn rate_in_range(range: u64, keys: u64) -> f64 {
+    match (range, keys) {
+        (_, 0) => 0.0,
+        (0 | 1, _) => 1.0,
+        _ => hit_at_least_once(1.0 / range as f64, keys as f64),
+    }
+}
+
+/// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
+///
+/// The fingerprint of an absent key equals what the structure gives for it with probability `2^-bits`, whatever that
+/// is. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. The rate is 0 without keys.
+/// For `bits` above 1074 only the second probability is left.
+pub fn fingerprint_rate(bits: u32, keys: u64) -> f64 {
+    rate_of_fingerprints(bits, keys, with_floor)
+}
+
+/// The rate by which the bits of fingerprints are chosen ([`decisive`]).
+pub fn decisive_fingerprint_rate(bits: u32, keys: u64) -> f64 {
+    rate_of_fingerprints(bits, keys, decisive)
+}
+
+fn rate_of_fingerprints(bits: u32, keys: u64, both: fn(f64, f64) -> f64) -> f64 {
+    if keys == 0 { 0.0 } else { both((-f64::from(bits)).exp2(), hash_floor(keys, 64)) }
 }
 
 /// Whether a target rate is one that can be asked for: inside (0, 1), so not NaN.

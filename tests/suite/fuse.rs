@@ -4,11 +4,10 @@
 use crate::common::is_soak;
 use crate::common::sets::{Changing, hash, hashes, ordered};
 use crate::kernels::Hashes;
+use petal::blocks::mixing::{fingerprint, order, scatter};
 use petal::contract::Work;
 use petal::kinds::fuse;
-use petal::kinds::fuse::layout::{
-    ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, fingerprint, order, scatter, solve,
-};
+use petal::kinds::fuse::layout::{ARITIES, Cells, Equations, Fingerprints, MAX_BITS, MIN_BITS, Shape, solve};
 use petal::ring::Batch;
 use petal::storage::Words;
 use petal::{Result, Status};
@@ -68,9 +67,9 @@ fn a_power_of_two_takes_its_own_bits() {
             let is_kept = petal::sizing::hash_floor(keys, 64) <= 1e-4 * rate;
             counted += u32::from(!is_kept);
             assert_eq!(taken, if is_kept { bits } else { bits + 1 }, "{keys} keys at 2^-{bits}");
-            assert_eq!(exact, fuse::sizing::false_positive_rate(taken, keys));
+            assert_eq!(exact, petal::sizing::fingerprint_rate(taken, keys));
             assert!(exact <= rate * (1.0 + 1e-4), "{keys} keys at 2^-{bits}: {exact}");
-            let told = fuse::sizing::false_positive_rate(bits, keys);
+            let told = petal::sizing::fingerprint_rate(bits, keys);
             assert_eq!(bits_for(keys, told).unwrap(), (bits, told), "{keys} keys at what {bits} bits give");
             assert_eq!(bits_for(keys, rate.next_down()).unwrap().0, bits + 1, "{keys} keys below 2^-{bits}");
         }
@@ -78,7 +77,7 @@ fn a_power_of_two_takes_its_own_bits() {
     assert!(counted > 5, "keys are so many that their hashes count {counted} times");
     let wanted = petal::plan::Request {
         keys: 1_000_000,
-        goal: petal::plan::Goal::FalsePositiveRate(fuse::sizing::false_positive_rate(8, 1_000_000)),
+        goal: petal::plan::Goal::FalsePositiveRate(petal::sizing::fingerprint_rate(8, 1_000_000)),
         capabilities: petal::Capabilities(0),
         is_static: true,
         universe: 0,
@@ -89,7 +88,7 @@ fn a_power_of_two_takes_its_own_bits() {
     let proposals = petal::plan::plan(&wanted).unwrap();
     let fit = proposals.iter().find(|proposal| proposal.kind == row.kind).unwrap().outcome.as_ref().unwrap();
     assert!(
-        fit.bits_per_key < 9.1 && fit.false_positive_rate == fuse::sizing::false_positive_rate(8, 1_000_000),
+        fit.bits_per_key < 9.1 && fit.false_positive_rate == petal::sizing::fingerprint_rate(8, 1_000_000),
         "{fit:?}"
     );
 }
@@ -314,7 +313,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
         let (shape, words) = build(&hashes(20, keys), cells);
         let filter = Fingerprints::new(shape, words.shared());
         let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
-        let rate = fuse::sizing::false_positive_rate(cells.width, keys);
+        let rate = petal::sizing::fingerprint_rate(cells.width, keys);
         let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
         assert!((found - mean).abs() < 4.5 * sigma, "{cells:?}, {keys} keys: {found} found, {mean} expected");
     }
@@ -363,7 +362,7 @@ fn the_false_positive_rate_of_structured_keys_is_the_same() {
         let filter = Fingerprints::new(shape, words.shared());
         let lookups = 6_400_000;
         let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
-        let rate = fuse::sizing::false_positive_rate(8, 100_000);
+        let rate = petal::sizing::fingerprint_rate(8, 100_000);
         let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
         assert!((found - mean).abs() < 4.5 * sigma, "{name}: {found} found, {mean} expected");
     }

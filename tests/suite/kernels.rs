@@ -4,13 +4,13 @@ use crate::common::mix;
 use crate::common::sets::{Ids, ordered};
 use core::sync::atomic::{AtomicU64, Ordering};
 use petal::blocks::block_kernel::chain::{FAR, MAX_ARRAYS};
+use petal::blocks::mixing::order;
 use petal::blocks::{BlockKernel, Chain};
 use petal::contract::Work;
 use petal::format::Geometry;
 use petal::hash::xxh3;
 use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
-use petal::kinds::fuse::layout::order;
 use petal::kinds::ribbon::layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values};
 use petal::kinds::{blocked, counting, rocksdb_bloom, split_block};
 use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
@@ -930,7 +930,7 @@ fn vector_quotient_kernels_do_the_same() {
 /// have counters, and some offsets are too great for a block.
 #[test]
 fn quotient_kernels_do_the_same() {
-    use petal::kinds::quotient::layout::{Table, kernels};
+    use petal::blocks::runs::{Table, kernels};
     let kernels: Vec<_> = kernels().collect();
     for (slots, bits, spread) in [(64, 2, 1), (256, 7, 1), (4096, 9, 1), (4096, 12, 5), (4096, 8, 64)] {
         let table = Table::new(slots, bits).unwrap();

@@ -1,8 +1,8 @@
 //! The kind `quotient` compared with an exact multiset of fingerprints, and its table compared with its definition.
 
 use crate::common::{image, is_soak, mix};
+use petal::blocks::runs::{Editor, Entries, Reader, Table, Writer};
 use petal::kinds::quotient;
-use petal::kinds::quotient::layout::{Editor, Entries, Reader, Table, Writer};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, SecretKey, Spec, Status,
     create, load,
@@ -26,7 +26,7 @@ fn is_by_definition(table: Table, held: &Multiset, words: &[u64]) {
     let mut runs: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for (fingerprint, count) in held {
         let (quotient, remainder) = table.split(*fingerprint);
-        let code = petal::kinds::quotient::layout::code::Code::of(remainder, *count, table.remainder_bits());
+        let code = petal::blocks::runs::code::Code::of(remainder, *count, table.remainder_bits());
         runs.entry(quotient).or_default().extend(code.slots());
     }
     // The start of the first run depends on how far the last runs reach past the end. Two rounds are enough to find it.
@@ -220,7 +220,7 @@ fn spec(capacity: u64, remainder_bits: u32) -> Spec {
 fn rates_and_sizes_are_those_of_the_literature() {
     for (bits, most_bits) in [(4, 6.4), (8, 10.4), (9, 11.4), (16, 18.4)] {
         let slots = 1 << 17;
-        let keys = quotient::sizing::limit(slots);
+        let keys = petal::blocks::runs::limit(slots);
         let mut filter = create(&spec(keys, bits)).unwrap();
         for i in 0..keys {
             filter.insert_hash(mix(i)).unwrap();
@@ -367,7 +367,7 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
 #[test]
 fn another_size_is_the_same_filter() {
     let small = create(&spec(2500, 12)).unwrap();
-    let large = create(&spec(quotient::sizing::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
+    let large = create(&spec(petal::blocks::runs::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
     let [mut small, mut large] = [small, large].map(|mut filter| {
         (0..1000).for_each(|i| assert!(filter.insert_hash_times(mix(i), 1 + i % 3).is_ok()));
         filter
@@ -463,7 +463,7 @@ fn kernels_answer_alike() {
             let portable = petal::simd::choose(kernel).unwrap();
             let filter = load(&bytes, &OpenOptions::default()).unwrap();
             let table = Table::new(filter.base().geometry().words[1], bits).unwrap();
-            let kernel = petal::kinds::quotient::layout::kernel(portable);
+            let kernel = petal::blocks::runs::kernel(portable);
             let words = filter.base().words().shared();
             let mut counts = vec![0; hashes.len()];
             (kernel.count_many)(table, words, &hashes, &mut counts);

@@ -2,8 +2,8 @@
 //! nothing else.
 
 use crate::common::sets::{Changing, Ids, hash, hashes, ordered};
+use petal::blocks::mixing::scatter;
 use petal::contract::Work;
-use petal::kinds::fuse::layout::scatter;
 use petal::kinds::ribbon;
 use petal::kinds::ribbon::layout::{
     Array, Equations, Fingerprints, Lookup, MAX_COLUMNS, Shape, ValueShape, Values, solve,
@@ -194,7 +194,7 @@ fn the_false_positive_rate_is_two_to_the_minus_bits() {
         let (shape, words) = build(&hashes(20, keys), bits, width);
         let filter = Fingerprints::new(shape, words.shared());
         let found = (0..lookups).filter(|i| filter.contains(hash(21, *i))).count() as f64;
-        let rate = ribbon::sizing::false_positive_rate(bits, keys);
+        let rate = petal::sizing::fingerprint_rate(bits, keys);
         let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
         assert!((found - mean).abs() < 4.5 * sigma, "{bits} bits, {keys} keys: {found} found, {mean} expected");
     }
@@ -214,7 +214,7 @@ fn the_false_positive_rate_of_structured_keys_is_the_same() {
             let filter = Fingerprints::new(shape, words.shared());
             let lookups = 1_600_000;
             let found = (0..lookups).filter(|i| filter.contains(asked(*i))).count() as f64;
-            let rate = ribbon::sizing::false_positive_rate(8, 100_000);
+            let rate = petal::sizing::fingerprint_rate(8, 100_000);
             let (mean, sigma) = (rate * lookups as f64, (rate * (1.0 - rate) * lookups as f64).sqrt());
             assert!((found - mean).abs() < 4.5 * sigma, "{name}: {found} found, {mean} expected");
         }

@@ -446,6 +446,27 @@ mod tests {
         assert_eq!(said(&files), None);
     }
 
+    /// A kind uses another one only to hold it as a level or part. Its feature then names the other's.
+    #[test]
+    fn kinds_use_only_kinds_that_their_features_name() {
+        let root = crate::root();
+        let known = cargo(&root, &["metadata", "--offline", "--no-deps", "--format-version=1"]).unwrap();
+        let known: Value = serde_json::from_str(&known).unwrap();
+        let core = known["packages"].as_array().unwrap().iter().find(|package| package["name"] == "petal").unwrap();
+        let kinds = root.join("src/kinds");
+        let mut refused = Vec::new();
+        for (kind, used) in &folders(&read(&root.join("src/lib.rs")).unwrap())[&kinds] {
+            let named = core["features"][kind].as_array();
+            let is_named = |other: &str| named.is_some_and(|named| named.iter().any(|feature| feature == other));
+            for (other, (file, _)) in used {
+                if kinds.join(kind).is_dir() && core["features"][other].is_array() && !is_named(other) {
+                    refused.push(format!("{} uses {other}, which the feature {kind} does not name", file.display()));
+                }
+            }
+        }
+        assert_eq!(refused, Vec::<String>::new());
+    }
+
     #[test]
     fn no_files_use_each_other_in_a_circle() {
         check(&crate::root()).unwrap_or_else(|circle| panic!("{circle}"));

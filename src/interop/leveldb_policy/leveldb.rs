@@ -1,8 +1,8 @@
 //! LevelDB's own filters, "leveldb.BuiltinBloomFilter2": a Bloom filter of whole bytes, and a byte that says how many
 //! bits a key has. The places come from a 32-bit hash h by double hashing, h + i rotr(h, 17) modulo the number of bits.
 
+use crate::blocks::placed::Modulus;
 use crate::hash::leveldb::leveldb;
-use crate::kinds::foreign_bloom::placements::Modulus;
 use core::ffi::CStr;
 
 pub const NAME: &CStr = c"leveldb.BuiltinBloomFilter2";

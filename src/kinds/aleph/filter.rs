@@ -6,11 +6,11 @@ use super::payload::Layout;
 use super::table::{DIVIDED, STORED, Table};
 use crate::batch::ring::{self, Batch, Taken};
 use crate::bits;
+use crate::blocks::runs::Entries;
 use crate::blocks::segments::{Address, Division};
 use crate::contract::{Base, Rejuvenate, Remove};
 use crate::error::{Error, Result, error};
 use crate::generic::grown::{self, Grown, Growth, Outcome, STATE_WORDS, Table as _};
-use crate::kinds::quotient::layout::Entries;
 use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -5,11 +5,11 @@ use super::mothers::mother;
 use super::payload::Layout;
 use super::sizing::{self, SLOT_BITS};
 use super::table::Table;
+use crate::blocks::runs::{Writer, needs};
 use crate::blocks::segments::{Address, Division, Extent};
 use crate::contract::Base;
 use crate::error::Status;
 use crate::generic::grown::{Growth, Layout as _, Outcome, Refusal};
-use crate::kinds::quotient::layout::{Writer, needs};
 use crate::storage::{Words, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
 

@@ -23,8 +23,7 @@
 //! the shortest, those of growth X; they shrink by at most one bit a growth, and become longer again after growth X. So
 //! a filter of the expected size is as small as one that does not grow.
 
-use crate::kinds::quotient;
-use crate::kinds::quotient::sizing::BLOCK;
+use crate::blocks::runs::{BLOCK, REMAINDER_BITS};
 use crate::sizing::elementary::{exp, ln_1p_minus};
 
 /// How long fingerprints are after more growths.
@@ -39,7 +38,7 @@ pub enum Regime {
 }
 
 /// Bits of a fingerprint when it is inserted: a slot has one more.
-pub const BITS: (u32, u32) = (2, quotient::sizing::REMAINDER_BITS.1 - 1);
+pub const BITS: (u32, u32) = (2, REMAINDER_BITS.1 - 1);
 
 /// How many growths can be expected.
 pub const DOUBLINGS: (u32, u32) = (8, 32);

@@ -3,11 +3,11 @@
 use super::layout::{Entry, Kernel, Shape};
 use super::mothers::{self, mother};
 use super::payload::Layout;
+use crate::blocks::runs::{Entries, Reader};
 use crate::blocks::segments::{Address, Division, ones};
 use crate::contract::Base;
 use crate::error::{Result, Status};
 use crate::generic::grown::{Growth, Layout as _, Outcome, Refusal, STATE_WORDS};
-use crate::kinds::quotient::layout::{Entries, Reader};
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,8 +19,8 @@ pub(super) const DIVIDED: usize = 2;
 /// mothers.
 pub(super) const STORED: usize = 1;
 
-impl From<crate::kinds::quotient::layout::Full> for Refusal {
-    fn from(_: crate::kinds::quotient::layout::Full) -> Refusal {
+impl From<crate::blocks::runs::Full> for Refusal {
+    fn from(_: crate::blocks::runs::Full) -> Refusal {
         Refusal::Full
     }
 }

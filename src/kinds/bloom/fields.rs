@@ -14,11 +14,11 @@ use crate::batch::answers::Answers;
 use crate::batch::keys::WholeKeys;
 use crate::batch::ring::Taken;
 use crate::blocks::Measure;
+use crate::blocks::placed::{Array, PlacedArray, Placement, Shape};
 use crate::contract::{Base, Cardinality, Fold, Intersect, KeyedKind, Kind, Merge, Overlap, Payload};
 use crate::error::{Result, Status};
 use crate::format::Geometry;
 use crate::generic::bit_filter::BitFilter;
-use crate::kinds::foreign_bloom::placements::{Array, PlacedArray, Placement, Shape};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
 
@@ -260,7 +260,7 @@ mod tests {
                 let width = width(digest_bits, hashes);
                 let range = if width == 64 { 1 << 62 } else { 1 << width };
                 let fields = Fields { width, range, stride: 0 };
-                let shape = Shape { hashes, bits: crate::kinds::foreign_bloom::placements::Modulus::new(1).unwrap() };
+                let shape = Shape { hashes, bits: crate::blocks::placed::Modulus::new(1).unwrap() };
                 let mut positions = Vec::new();
                 fields.all(&fields.digest(&key[..digest_bits as usize / 8]), &key, &shape, |position| {
                     positions.push(position);

@@ -7,7 +7,7 @@
 use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::Result;
 use crate::kinds::fuse::layout::MAX_CHECK_BITS;
-use crate::kinds::retrieval::solved::{self, SOLVER};
+use crate::kinds::solved::{self, SOLVER};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 
 /// The check bits.

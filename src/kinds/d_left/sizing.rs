@@ -8,7 +8,7 @@
 //! If each key goes to the least loaded of its four buckets, only one bucket in 10^10 then has all eight cells taken
 //! (the fluid limit). A large table finds all four buckets full at 89 to 91 % of the cells.
 
-use crate::kinds::golomb;
+use crate::sizing::rate_in_range;
 
 /// How many subtables there are.
 pub const TABLES: u64 = 4;
@@ -43,5 +43,5 @@ pub fn buckets_for(keys: u64) -> Option<u64> {
 
 /// The false-positive rate with `keys` distinct keys. With more keys than cells this is the rate of a full table.
 pub fn false_positive_rate(buckets: u64, remainder_bits: u32, keys: u64) -> f64 {
-    golomb::sizing::false_positive_rate(buckets << remainder_bits, keys.min(cells(buckets)))
+    rate_in_range(buckets << remainder_bits, keys.min(cells(buckets)))
 }

@@ -12,9 +12,9 @@
 use super::plan::{MAX_BITS, MIN_BITS, Plan, width};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::MIX;
+use crate::blocks::mixing;
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
-use crate::kinds::fuse::layout as mixing;
 use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level, Underway};
 use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -11,6 +11,7 @@ use crate::batch::keys::WholeKeys;
 use crate::batch::ring::Taken;
 use crate::bits;
 use crate::blocks::Measure;
+use crate::blocks::placed::PlacedArray;
 use crate::contract::{
     Base, Capabilities, Cardinality, Intersect, KeyedKind, Kind, Merge, Overlap, Payload, Row, Sizes, Structure,
     facets, over_base,
@@ -21,7 +22,7 @@ use crate::sizing::{self, dependent};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use core::sync::atomic::{AtomicU64, Ordering};
-use placements::{MAX_HASHES, NAMES, PLACEMENTS, PlacedArray, PlacementRow};
+use placements::{MAX_HASHES, NAMES, PLACEMENTS, PlacementRow};
 
 /// The system whose placement it is.
 pub const PLACEMENT: Parameter = Parameter {

@@ -13,10 +13,12 @@ pub mod sizing;
 
 use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
+use crate::blocks::mixing::order;
 use crate::blocks::{Measure, Probe, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
+use crate::sizing::{decisive_fingerprint_rate, fingerprint_rate};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{ARITIES, Cells, Fingerprints, MAX_BITS, MIN_BITS, Shape};
@@ -46,12 +48,12 @@ pub const ROW: Row = Row {
     name: "fuse",
     summary: "the binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate",
     parameters: &[&FINGERPRINT_BITS, &ARITY],
-    structure: Structure::StaticFilter { open: |base| Ok(try_box(Fuse::new(base)?)?), build, order: layout::order },
+    structure: Structure::StaticFilter { open: |base| Ok(try_box(Fuse::new(base)?)?), build, order },
     sizes: Sizes::ByKeys,
     hashes: (*ARITIES.start(), *ARITIES.end()),
     geometry: |spec, size| Ok(geometry_of(&shape_for(spec, size)?, size.capacity())),
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
-    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    false_positive_rate: |geometry, keys| fingerprint_rate(geometry.words[0] as u32, keys),
     least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
     build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
@@ -108,7 +110,7 @@ fn arity_of(spec: &Spec, size: Size) -> Result<u32> {
 
 /// The rate by which the bits of fingerprints are chosen, for `keys` keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
-    move |bits| Some(sizing::decisive_rate(bits as u32, keys))
+    move |bits| Some(decisive_fingerprint_rate(bits as u32, keys))
 }
 
 /// The expected shape for a spec.
@@ -189,6 +191,6 @@ impl Kind for Fuse {
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let keys = self.base.geometry().words[2];
-        Measure::of_cells(keys, self.shape.cells(), sizing::false_positive_rate(self.shape.width(), keys))
+        Measure::of_cells(keys, self.shape.cells(), fingerprint_rate(self.shape.width(), keys))
     }
 }

@@ -8,8 +8,6 @@
 //! Keys are divided into shards, each with its own array, so that threads share the work and memory is bounded. A few
 //! keys are set aside while an array is solved ([`super::layout`]), so the array has fewer cells than the paper's.
 
-use crate::sizing;
-
 /// The most keys of an average shard, for few keys and for many. In between a shard has half of all keys. The larger a
 /// shard, the less the ends of its array cost, but solving takes some 30 bytes a key. Solving walks through the array,
 /// so a shard need not fit in the caches.
@@ -177,22 +175,4 @@ pub fn build_memory(keys: u64) -> u64 {
     let largest = if shards == 1 { mean } else { mean + 6 * mean.isqrt() };
     let cells = cells(3, largest);
     12 * cells + aside_memory(cells)
-}
-
-/// The false-positive rate of fingerprints of `bits` bits among `keys` keys.
-///
-/// The fingerprint of an absent key equals the exclusive or of its cells with probability `2^-bits`, whatever the cells
-/// hold. With probability `1 - (1 - 2^-64)^n` the key's hash is that of a key that is there. The rate is 0 without
-/// keys. For `bits` above 1074 only the second probability is left.
-pub fn false_positive_rate(bits: u32, keys: u64) -> f64 {
-    rate(bits, keys, sizing::with_floor)
-}
-
-/// The rate by which the bits of fingerprints are chosen ([`sizing::decisive`]).
-pub fn decisive_rate(bits: u32, keys: u64) -> f64 {
-    rate(bits, keys, sizing::decisive)
-}
-
-fn rate(bits: u32, keys: u64, both: fn(f64, f64) -> f64) -> f64 {
-    if keys == 0 { 0.0 } else { both((-f64::from(bits)).exp2(), sizing::hash_floor(keys, 64)) }
 }

@@ -21,7 +21,7 @@ use crate::contract::{
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::format::compact::Packing;
-use crate::sizing::bloom;
+use crate::sizing::{bloom, rate_in_range};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use layout::{Combine, Reader, Shape};
@@ -57,10 +57,10 @@ pub const ROW: Row = Row {
     // Filters of one range can be merged, whatever they hold.
     identity: |geometry| Geometry { words: geometry.words, ..Geometry::default() },
     lines_per_lookup: |geometry| (geometry.payload_bytes as f64 / 64.0 - 1.0).clamp(1.0, 2.5),
-    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0], keys),
+    false_positive_rate: |geometry, keys| rate_in_range(geometry.words[0], keys),
     least_rate: |spec, keys| match spec.parameter(&RANGE) {
-        Ok(0) | Err(_) => sizing::false_positive_rate(sizing::MAX_RANGE, keys),
-        Ok(range) => sizing::false_positive_rate(range, keys),
+        Ok(0) | Err(_) => rate_in_range(sizing::MAX_RANGE, keys),
+        Ok(range) => rate_in_range(range, keys),
     },
     // Building keeps the gaps of the largest bucket, which has fewer than 128.
     build_memory: |_| 1024,

@@ -5,7 +5,7 @@
 //! numbers a gap is about geometric with mean M = F/n. Rice's code with parameter P spends P bits on a gap's remainder
 //! by 2^P, and q + 1 bits on its quotient q, in unary.
 
-use crate::sizing::{hit_at_least_once, is_rate};
+use crate::sizing::{is_rate, rate_in_range};
 
 /// The greatest range. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
 pub const MAX_RANGE: u64 = 1 << 62;
@@ -37,16 +37,6 @@ pub fn round_down(range: u64) -> u64 {
     range >> surplus << surplus
 }
 
-/// The false-positive rate of `keys` keys in a range: `1 - (1 - 1/F)^n`. Without keys the rate is 0; with keys a range
-/// of 0 or 1 gives 1.
-pub fn false_positive_rate(range: u64, keys: u64) -> f64 {
-    match (range, keys) {
-        (_, 0) => 0.0,
-        (0 | 1, _) => 1.0,
-        _ => hit_at_least_once(1.0 / range as f64, keys as f64),
-    }
-}
-
 /// The least range in which `keys` keys keep a rate inside (0, 1); `None` past [`MAX_RANGE`]. No keys count as one.
 pub fn range_for(keys: u64, rate: f64) -> Option<u64> {
     let keys = keys.max(1);
@@ -60,7 +50,7 @@ pub fn range_for(keys: u64, rate: f64) -> Option<u64> {
     }
     let mut range = round_down((exact as u64).max(1));
     // The formula is not exact to the last bit, so the range may have to be raised several times after rounding.
-    while false_positive_rate(range, keys) > rate {
+    while rate_in_range(range, keys) > rate {
         let step = 1 << (u64::BITS - range.leading_zeros()).saturating_sub(RANGE_BITS);
         range = round_down(range + step);
     }
@@ -122,7 +112,7 @@ pub fn bucket_bits(range: u64, values: u64, rice_bits: u32) -> f64 {
 /// The bits to expect of a payload for `keys` keys in a range: head, index and codes. With many keys the result is
 /// right to a part in a hundred.
 pub fn payload_bits(range: u64, keys: u64) -> f64 {
-    let values = (range as f64 * false_positive_rate(range, keys)).round().max(1.0) as u64;
+    let values = (range as f64 * rate_in_range(range, keys)).round().max(1.0) as u64;
     let rice_bits = rice_bits(range, values);
     let buckets = buckets(range, rice_bits) as f64;
     let each = bucket_bits(range, values, rice_bits);

@@ -20,6 +20,7 @@ use crate::error::{Result, Status, error};
 use crate::format::Geometry;
 use crate::kinds::golomb;
 use crate::kinds::golomb::layout::{MAX_STREAM_RICE_BITS, Stream, StreamWriter, code_bits};
+use crate::sizing::rate_in_range;
 use crate::spec::{Domain, KindId, Parameter, Spec};
 use crate::storage::{Words, try_box, try_vec};
 
@@ -64,12 +65,10 @@ pub const ROW: Row = Row {
         of(rice_bits, multiplier, keys, bytes).ok_or_else(|| error!(TooLarge, "capacity = {keys} needs {bits} bits"))
     },
     lines_per_lookup: |geometry| (geometry.bits as f64 / 1024.0).ceil(),
-    false_positive_rate: |geometry, keys| {
-        golomb::sizing::false_positive_rate(geometry.words[2].saturating_mul(geometry.words[1]), keys)
-    },
+    false_positive_rate: |geometry, keys| rate_in_range(geometry.words[2].saturating_mul(geometry.words[1]), keys),
     least_rate: |spec, keys| {
         let range = shape_of(spec).and_then(|(_, multiplier)| range(keys, multiplier));
-        range.map_or(0.0, |range| golomb::sizing::false_positive_rate(range, keys))
+        range.map_or(0.0, |range| rate_in_range(range, keys))
     },
     overfill: Overfill::IsBuilt,
     moves_entries: true,

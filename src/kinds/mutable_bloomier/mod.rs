@@ -14,7 +14,7 @@ use crate::contract::{
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::kinds::fuse::layout::own_cells::{MAX_OWN_BITS, MIN_OWN_BITS, OwnCells, OwnShape};
-use crate::kinds::retrieval::solved::{bits_of_values, expected_value_bits};
+use crate::kinds::solved::{bits_of_values, expected_value_bits};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 

@@ -1,5 +1,5 @@
 //! The kind `quotient`, the rank-and-select quotient filter with counters. Keys can be removed and counted, without a
-//! limit to counts. Filters are merged, resized and listed without their keys, in the order of hashes. [`layout`] has
+//! limit to counts. Filters are merged, resized and listed without their keys, in the order of hashes. [`runs`](crate::blocks::runs) has
 //! the structure, and [`sizing`] has sizes and rates.
 //!
 //! The kind stands for the space-optimal replacement of Bloom filters by Pagh, Pagh and Rao (2005), a dictionary of the
@@ -17,11 +17,13 @@
 //!
 //! Header: word 0 is the number of bits of a remainder, and word 1 is the number of slots.
 
-pub mod layout;
 pub mod sizing;
 
 use crate::batch::ring::{self, Batch, Few, Taken};
 use crate::blocks::Measure;
+use crate::blocks::runs::{
+    self, Combine, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs,
+};
 use crate::contract::{
     self, Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill,
     Overlap, Payload, Remove, Resize, Row, Sizes, Structure, facets, over_base,
@@ -32,14 +34,13 @@ use crate::sizing::{bloom, omissions::sum_of_rates};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::{Words, try_box};
 use core::sync::atomic::AtomicU64;
-use layout::{Combine, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs};
 
 /// The parameter for the length of remainders.
 pub const REMAINDER_BITS: Parameter = Parameter {
     name: "remainder_bits",
     summary: "bits of a remainder; 0 is what the rate needs, or exact bits allow",
     default: 0.0,
-    domain: Domain::Automatic(sizing::REMAINDER_BITS.0 as u64, sizing::REMAINDER_BITS.1 as u64),
+    domain: Domain::Automatic(runs::REMAINDER_BITS.0 as u64, runs::REMAINDER_BITS.1 as u64),
     word: Some(0),
 };
 
@@ -82,10 +83,10 @@ pub const ROW: Row = Row {
         table_of(geometry).map_or(times, |table| code::length(1, times, table.remainder_bits()))
     }),
     compact: |packing, geometry| {
-        let mut blocks = geometry.words[1] / sizing::BLOCK;
+        let mut blocks = geometry.words[1] / runs::BLOCK;
         packing.field(&mut geometry.words[0], 6);
         packing.field(&mut blocks, 56);
-        geometry.words[1] = blocks.saturating_mul(sizing::BLOCK);
+        geometry.words[1] = blocks.saturating_mul(runs::BLOCK);
         let table = Table::new(geometry.words[1], geometry.words[0] as u32);
         geometry.bits = table.map_or(0, |table| table.bits());
     },
@@ -344,11 +345,11 @@ impl Resize for Quotient {
         while slots < needed {
             slots = slots.checked_mul(2).ok_or_else(|| none("a table can hold"))?;
         }
-        while slots.is_multiple_of(2 * sizing::BLOCK) && slots / 2 >= needed {
+        while slots.is_multiple_of(2 * runs::BLOCK) && slots / 2 >= needed {
             slots /= 2;
         }
         // Takes the least possible size that holds the entries.
-        let (least, most) = sizing::REMAINDER_BITS;
+        let (least, most) = runs::REMAINDER_BITS;
         while self.table.with_slots(slots).is_none() && slots < self.table.slots() {
             slots *= 2;
         }

@@ -23,21 +23,8 @@
 //! Of these bits any filter needs `lg(1/e)`, and any filter that forgets needs `n lg(1/e) + O(n)` in all: the space of
 //! Pagh, Pagh and Rao, "An Optimal Bloom Filter Replacement", 2005.
 
-use crate::kinds::golomb;
-
-/// The least and the greatest number of bits of a remainder. With one bit a counter would have no digits.
-pub const REMAINDER_BITS: (u32, u32) = (2, 32);
-
-/// The greatest range. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
-pub const MAX_RANGE: u64 = 1 << 62;
-
-/// How many slots a block has. A table has whole blocks.
-pub const BLOCK: u64 = 64;
-
-/// How many slots of a table may be taken: 19 of 20. In a fuller table insertions move many slots.
-pub fn limit(slots: u64) -> u64 {
-    (u128::from(slots) * 19 / 20) as u64
-}
+use crate::blocks::runs::{BLOCK, MAX_RANGE, REMAINDER_BITS, limit};
+use crate::sizing::rate_in_range;
 
 /// The fewest slots of which `keys` may be taken; `None` past the greatest range.
 pub fn slots_for(keys: u64) -> Option<u64> {
@@ -46,19 +33,15 @@ pub fn slots_for(keys: u64) -> Option<u64> {
     (slots <= MAX_RANGE >> REMAINDER_BITS.0).then_some(slots)
 }
 
-/// The bits of a block, for remainders of `remainder_bits` bits.
-pub fn block_bits(remainder_bits: u32) -> u64 {
-    BLOCK * (u64::from(remainder_bits) + 2) + 16
-}
-
 /// The false-positive rate after `keys` distinct keys were offered, of which at most [`limit`] are there.
 pub fn false_positive_rate(slots: u64, remainder_bits: u32, keys: u64) -> f64 {
-    golomb::sizing::false_positive_rate(slots << remainder_bits, keys.min(limit(slots)))
+    rate_in_range(slots << remainder_bits, keys.min(limit(slots)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::runs::block_bits;
 
     /// The sizes agree with the table of algorithms for this structure: bits a key at a load of 95 %, with 2.25 bits of
     /// metadata a slot.

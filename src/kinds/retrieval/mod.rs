@@ -5,12 +5,10 @@
 //! Known as a retrieval structure or static function: what is left of a Bloomier filter ([`super::bloomier`]) without
 //! its check bits. It is for those who ask only for keys that they know to be there.
 
-pub(crate) mod solved;
-
-use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
+pub(crate) use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::{Result, error};
+use crate::kinds::solved::{self, SOLVER};
 use crate::spec::{KindId, Size, Spec};
-use solved::SOLVER;
 
 /// The registry's row.
 pub const ROW: Row = Row {

@@ -13,11 +13,12 @@ pub mod sizing;
 
 use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
+use crate::blocks::mixing::order;
 use crate::blocks::{Measure, View};
 use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::kinds::fuse::layout::order;
+use crate::sizing::{decisive_fingerprint_rate, fingerprint_rate};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::try_box;
 use layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Shape};
@@ -60,7 +61,7 @@ pub const ROW: Row = Row {
         let lines = 2.0 + (columns * (width / 8 + 1)).saturating_sub(1) as f64 / PAYLOAD_UNIT as f64;
         lines.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
-    false_positive_rate: |geometry, keys| sizing::false_positive_rate(geometry.words[0] as u32, keys),
+    false_positive_rate: |geometry, keys| fingerprint_rate(geometry.words[0] as u32, keys),
     least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
     // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
     build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
@@ -118,7 +119,7 @@ fn width_of(spec: &Spec, bits: u32) -> Result<u32> {
 
 /// The rate by which the bits of fingerprints are chosen, for `keys` keys.
 fn rate(keys: u64) -> impl Fn(u64) -> Option<f64> {
-    move |bits| Some(sizing::decisive_rate(bits as u32, keys))
+    move |bits| Some(decisive_fingerprint_rate(bits as u32, keys))
 }
 
 /// The shape to expect for a spec.
@@ -194,6 +195,6 @@ impl Kind for Ribbon {
     fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         progress(self.base.words().bytes());
         let (keys, slots) = (self.shape.keys(), self.shape.bits() / u64::from(self.shape.columns()));
-        Measure::of_cells(keys, slots, sizing::false_positive_rate(self.shape.columns(), keys))
+        Measure::of_cells(keys, slots, fingerprint_rate(self.shape.columns(), keys))
     }
 }

@@ -5,8 +5,6 @@
 //! bucket of slots are bumped to another layer, and so on. So nearly every slot is taken, and nearly all overhead is
 //! the metadata that says which part of a bucket was bumped.
 
-pub use crate::kinds::fuse::sizing::{decisive_rate, false_positive_rate};
-
 /// The most keys of an average shard.
 pub const SHARD_KEYS: u64 = 1 << 18;
 

@@ -16,9 +16,10 @@ use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::bit_filter::{self, FOLDABLE};
 use crate::simd::Instructions;
+use crate::sizing::lines::{BLOCK_BITS, false_positive_rate};
 use crate::spec::{KindId, Size, Spec};
 use layout::MAX_HASHES;
-use sizing::{BLOCK_BITS, MAX_BLOCKS};
+use sizing::MAX_BLOCKS;
 
 /// The registry's row.
 pub const ROW: Row = Row {
@@ -32,7 +33,7 @@ pub const ROW: Row = Row {
     hashes: (1, MAX_HASHES),
     geometry,
     false_positive_rate: |geometry, keys| {
-        let rate = sizing::false_positive_rate(geometry.bits / BLOCK_BITS, geometry.hashes, keys);
+        let rate = false_positive_rate(geometry.bits / BLOCK_BITS, geometry.hashes, keys);
         rate.max(crate::sizing::hash_floor(keys, 64))
     },
     ..Row::BASE

@@ -9,11 +9,9 @@
 //! RocksDB chooses the number of probes from the bits per key alone, by a table ([`hashes_for`]). So does this, with
 //! the least number of blocks for which the exact rate is at most the wanted one.
 
-use crate::sizing::{bloom, is_rate, ln_1p_minus, mixture, search};
+use crate::sizing::lines::{BLOCK_BITS, false_positive_rate};
+use crate::sizing::{is_rate, ln_1p_minus, search};
 use core::f64::consts::LN_2;
-
-/// Bits in a block: a cache line.
-pub const BLOCK_BITS: u64 = 512;
 
 /// Exclusive upper bound of the number of blocks, because RocksDB counts bytes with 32 bits.
 pub const MAX_BLOCKS: u64 = 1 << 26;
@@ -34,20 +32,6 @@ pub fn hashes_for(millibits: u64) -> u32 {
 pub fn hashes_of(blocks: u64, keys: u64) -> u32 {
     let millibits = u128::from(blocks) * u128::from(1000 * BLOCK_BITS) / u128::from(keys.max(1));
     hashes_for(u64::try_from(millibits).unwrap_or(u64::MAX))
-}
-
-/// The rate of one block that holds `keys` distinct keys.
-fn block_rate(hashes: u32, keys: u64) -> f64 {
-    (bloom::exact(BLOCK_BITS, hashes, keys) + keys as f64 / 2.0_f64.powi(32)).min(1.0)
-}
-
-/// The false-positive rate of `blocks` blocks that hold `keys` distinct keys. No blocks give 1; otherwise no keys give
-/// 0.
-pub fn false_positive_rate(blocks: u64, hashes: u32, keys: u64) -> f64 {
-    if blocks == 0 {
-        return 1.0;
-    }
-    mixture::binomial(keys, 1.0 / blocks as f64, |keys| block_rate(hashes, keys))
 }
 
 /// The least number of blocks that hold `keys` keys at no more than `rate`, with the number of bits that RocksDB would

@@ -11,9 +11,9 @@
 use super::plan::{MAX_LEVELS, Stack, width};
 use crate::batch::ring::{Batch, GROUP};
 use crate::bits::{GOLDEN, mix};
+use crate::blocks::mixing::{order, scatter};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
-use crate::kinds::fuse::layout::{order, scatter};
 use crate::kinds::ribbon::layout::{Fingerprints, Lookup, Shape as Level};
 use crate::simd::Instructions;
 use core::sync::atomic::{AtomicU64, Ordering};

@@ -20,10 +20,10 @@ pub mod sizing;
 
 use crate::batch::ring::Batch;
 use crate::blocks::Measure;
+use crate::blocks::mixing::order;
 use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
-use crate::kinds::fuse::layout::order;
 use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
 use crate::spec::{Domain, KindId, Parameter, Size};
 use crate::storage::try_box;

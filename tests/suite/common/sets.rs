@@ -1,6 +1,6 @@
 //! Sets of hashes, and ways to give keys to the structures that are built from them.
 
-use petal::kinds::fuse::layout::order;
+use petal::blocks::mixing::order;
 use petal::ring::{GROUP, Lookups};
 use petal::{Records, Result};
 use std::cell::Cell;

@@ -1,16 +1,16 @@
 //! The inner loops for processors with AVX2, BMI1, BMI2, LZCNT and POPCNT, like those for AVX-512: four keys of a batch
-//! are one vector, as in [`crate::kinds::quotient::layout`]. The few keys whose run lies in an unusual way are answered
+//! are one vector, as in [`crate::blocks::runs`]. The few keys whose run lies in an unusual way are answered
 //! one by one.
 
 use super::kernel::{self, Kernel, Segments};
 use super::{AFTER, Shape, ones};
+use crate::batch::groups::in_turns;
 use crate::batch::ring::{self, Batch, GROUP};
 use crate::bits;
-use crate::blocks::eight::in_turns;
 use crate::blocks::four::{Four, WIDTH, all, load, mix, multiply_small, numbers, store};
-use crate::kinds::quotient::layout::avx2::{Pdep, Runs, Widths};
-use crate::kinds::quotient::layout::select::{Broadword, Select};
-use crate::kinds::quotient::layout::{Full, HEAD};
+use crate::blocks::runs::avx2::{Pdep, Runs, Widths};
+use crate::blocks::runs::{Full, HEAD};
+use crate::blocks::select::{Broadword, Select};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 

@@ -1,17 +1,18 @@
 //! The inner loops for processors with AVX-512, which also find a bit by its rank in one instruction.
 //!
-//! Eight keys of a batch are one vector, as in [`crate::kinds::quotient::layout`]. The vector computes the whole way of
+//! Eight keys of a batch are one vector, as in [`crate::blocks::runs`]. The vector computes the whole way of
 //! a key, whether the key's slot has a run or not. The few keys whose run lies in an unusual way are answered one by
 //! one.
 
 use super::kernel::{self, Kernel, Segments};
 use super::{AFTER, Shape, ones};
+use crate::batch::groups::{EIGHTS, in_turns};
 use crate::batch::ring::{self, Batch, GROUP};
 use crate::bits;
-use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, mix, store};
-use crate::kinds::quotient::layout::avx512::{Runs, Widths};
-use crate::kinds::quotient::layout::select::Select;
-use crate::kinds::quotient::layout::{Full, HEAD};
+use crate::blocks::eight::{Eight, WIDTH, all, load, mix, store};
+use crate::blocks::runs::avx512::{Runs, Widths};
+use crate::blocks::runs::{Full, HEAD};
+use crate::blocks::select::Select;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 

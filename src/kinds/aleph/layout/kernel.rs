@@ -2,8 +2,8 @@
 
 use super::Shape;
 use crate::batch::ring::Batch;
-use crate::kinds::quotient::layout::select::{Broadword, Select};
-use crate::kinds::quotient::layout::{Editor, Full, Reader};
+use crate::blocks::runs::{Editor, Full, Reader};
+use crate::blocks::select::{Broadword, Select};
 use core::sync::atomic::AtomicU64;
 
 /// The segments of a filter, one after the other.

@@ -5,7 +5,7 @@
 //! entry has as many fingerprint bits as it was inserted with, less one for each growth since. A remainder has one bit
 //! more than the longest fingerprint. From the top, it holds a one for each bit by which the entry's fingerprint is
 //! shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more than once has a counter,
-//! as in any table of [`crate::kinds::quotient::layout`].
+//! as in any table of [`crate::blocks::runs`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -15,10 +15,10 @@ mod kernel;
 
 pub use kernel::{Kernel, Segments};
 
+use crate::blocks::runs::{BLOCK, block_bits};
+use crate::blocks::runs::{Bytes, Reader, Table};
 use crate::blocks::segments::ones;
-use crate::kinds::quotient::layout::select::Select;
-use crate::kinds::quotient::layout::{Bytes, Reader, Table};
-use crate::kinds::quotient::sizing::{BLOCK, block_bits};
+use crate::blocks::select::Select;
 use crate::simd::Instructions;
 
 /// The inner loops for an instruction set.
@@ -187,7 +187,7 @@ impl Shape {
 mod tests {
     use super::*;
     use crate::bits::mix;
-    use crate::kinds::quotient::layout::{Editor, Entries};
+    use crate::blocks::runs::{Editor, Entries};
 
     fn entry(shape: Shape, hash: u64, length: u32) -> Entry {
         let (slot, tail) = parts(shape, hash);

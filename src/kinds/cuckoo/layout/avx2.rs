@@ -4,9 +4,9 @@
 
 use super::kernel::{self, Any, Kernel, Shape};
 use super::{Buckets, Search, portable};
+use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
 use crate::bits::GOLDEN;
-use crate::blocks::eight::{EIGHTS, at_once, hashes_of, in_turns};
 use crate::blocks::fingerprint_table::Inserted;
 use crate::blocks::four::{
     Four, WIDTH, all, load, multiply, multiply_small, numbers, other, read_each, reduce, signs, store,
@@ -113,7 +113,7 @@ unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP]
     // SAFETY: the caller promises that the buckets suit.
     let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];
     let alone = |_: &Group, _| false;
-    at_once(Group::NONE, hashes, count, find, fetch, answer, alone)
+    in_one_turn(Group::NONE, hashes, count, find, fetch, answer, alone)
 }
 
 /// Prefetches the lines of the `i`-th eight keys of a group.

@@ -4,11 +4,10 @@
 
 use super::kernel::{self, Any, Four, Kernel, Shape};
 use super::{Buckets, Search, portable};
+use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
 use crate::bits::GOLDEN;
-use crate::blocks::eight::{
-    EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, numbers, other, read_each, reduce, store,
-};
+use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, other, read_each, reduce, store};
 use crate::blocks::fingerprint_table::Inserted;
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
@@ -109,7 +108,7 @@ unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP]
     // SAFETY: the caller promises that the buckets suit.
     let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];
     let alone = |_: &Group, _| false;
-    at_once(Group::NONE, hashes, count, find, fetch, answer, alone)
+    in_one_turn(Group::NONE, hashes, count, find, fetch, answer, alone)
 }
 
 /// Prefetches the lines of eight keys.

@@ -181,7 +181,7 @@ impl Buckets {
         let Buckets { count, slots, width, together, ones, .. } = *self;
         let is_narrow = narrow::suits(self.size).into();
         let words = [count, slots.into(), width.into(), together.into(), ones, is_narrow, 0, 0];
-        (!self.is_sorted).then_some(View { layout: Layout::Cuckoo, payload, words })
+        (!self.is_sorted).then_some(View { layout: Layout::Cuckoo, payload, words, table: &[] })
     }
 
     /// How many buckets there are.

@@ -1,7 +1,8 @@
 //! Bitcoin's BIP 37: place i is MurmurHash3 x86 32 of the key with seed i times 0xFBA4C795 plus the filter's tweak,
 //! modulo m.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::murmur3_x86_32;
 
 /// The most bits that a key sets.

@@ -1,7 +1,8 @@
 //! The Go module bits-and-blooms/bloom, version 3: four words of MurmurHash3 x64 128, of the key and of the key with a
 //! byte 1 behind it.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::murmur3_x64_128_with_byte;
 
 /// Place i is h\[i mod 2\] + i h\[2 + ((i + i mod 2) mod 4) / 2\] modulo 2^64, modulo m.

@@ -1,7 +1,8 @@
 //! Apache Cassandra's `Filter.db`: the absolute value of (a + i b) modulo m, as signed numbers, of the words of its own
 //! MurmurHash3 x64 128.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::cassandra_murmur3_x64_128;
 
 /// The placement since version `ma` of the tables (3.0): a is the second word, b the first.

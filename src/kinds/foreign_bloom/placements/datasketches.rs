@@ -1,7 +1,8 @@
 //! Apache DataSketches' Bloom filter: half of a + i b modulo 2^64 for i from 1 on, modulo m, of XXH64 under the
 //! filter's seed and under that hash.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use xxhash_rust::xxh64::xxh64;
 
 /// DataSketches' placement.

@@ -1,6 +1,7 @@
 //! DCSO's bloom: FNV-1 modulo a prime, multiplied by a generator from place to place.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::fnv1::fnv1_64;
 
 /// The greatest prime below 2^64.

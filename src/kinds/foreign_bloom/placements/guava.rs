@@ -1,6 +1,7 @@
 //! Guava's `BloomFilter` (com.google.common.hash), both strategies over MurmurHash3 x64 128 with seed 0.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::murmur3_x64_128;
 
 /// `MURMUR128_MITZ_32`: place i, from 1 on, is a + i b modulo 2^32, complemented if it is negative, modulo m; a and b

@@ -1,7 +1,8 @@
 //! HBase's `BloomFilterChunk` (org.apache.hadoop.hbase.util): place i, from 0 on, is the absolute value of the signed
 //! 32-bit number a + i b, modulo m; a is the hash of the key with seed 0, and b the hash with seed a.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::format::Geometry;
 use crate::hash::jenkins::jenkins_lookup3;
 use crate::hash::murmur2::hbase_murmur2_32;

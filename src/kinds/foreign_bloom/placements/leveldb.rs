@@ -1,6 +1,7 @@
 //! LevelDB's filters: h, h + d, h + 2 d ... modulo 2^32, modulo m, of one 32-bit hash h and h rotated by 17 bits.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::leveldb::leveldb;
 
 /// The seed of the hash.

@@ -1,7 +1,8 @@
 //! libbloom: a + i b modulo m for i from 0 on, of the 32-bit MurmurHash2 under a fixed seed and under that hash.
 //! Version 1 adds modulo 2^32, version 2 does not, so that they set different bits.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur2::murmur2_32;
 
 /// The seed of the first hash.

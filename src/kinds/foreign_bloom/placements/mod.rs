@@ -1,12 +1,9 @@
 //! Bit arrays in which keys are placed as in other systems: m bits, of which a key sets k, at places that come from
 //! more of the key than a 64-bit hash. So a placement takes the whole key.
 //!
-//! Each placement has a file: a type that is a [`Placement`], and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of
+//! Each placement has a file: a type that is a [`Placement`](crate::blocks::placed::Placement), and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of
 //! the little-endian word p / 64; a format with another order of bytes reorders them where it is read and written
 //! (`crate::interop`).
-
-mod array;
-mod modulus;
 
 mod bip37;
 mod bits_and_blooms;
@@ -24,13 +21,12 @@ mod spark;
 mod squid;
 mod valkey;
 
-pub use array::{Array, PlacedArray};
 pub use bip37::{MOST_BYTES as MOST_BIP37_BYTES, MOST_HASHES as MOST_BIP37_HASHES};
 pub use hbase::MOST_BYTES as MOST_HBASE_BYTES;
 pub use leveldb::MOST_HASHES as MOST_LEVELDB_HASHES;
-pub use modulus::Modulus;
 pub use squid::{HASHES as SQUID_HASHES, MOST_BITS as MOST_SQUID_BITS};
 
+use crate::blocks::placed::PlacedArray;
 use crate::format::Geometry;
 use crate::sizing::dependent::Scheme;
 use crate::sizing::{bloom, dependent};
@@ -41,28 +37,6 @@ pub const MAX_HASHES: u32 = 255;
 
 /// The words of the geometry that a placement may use for its own key.
 pub const KEY_WORDS: core::ops::Range<usize> = 2..6;
-
-/// The shape of an array.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    /// Bits that a key sets, or fewer where places coincide.
-    pub hashes: u32,
-    /// How many bits there are.
-    pub bits: Modulus,
-}
-
-/// Where keys go.
-pub trait Placement: Copy + Send + Sync + 'static {
-    /// What the places of a key are computed from.
-    type Digest: Copy + Default;
-
-    /// The digest of a key.
-    fn digest(&self, key: &[u8]) -> Self::Digest;
-
-    /// Visits the places of a key with this digest in order, until `visit` returns false. Returns whether it never did.
-    /// All places are below the number of bits.
-    fn all(&self, digest: &Self::Digest, key: &[u8], shape: &Shape, visit: impl FnMut(u64) -> bool) -> bool;
-}
 
 /// What the library knows about a placement.
 pub struct PlacementRow {

@@ -1,7 +1,8 @@
 //! Apache ORC: as Guava's 32-bit strategy, of the halves of a 64-bit hash. Texts and numbers have different hashes.
 
+use super::PlacementRow;
 use super::guava::folded_signs;
-use super::{Array, Placement, PlacementRow, Shape};
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::{hive_murmur3_64, wang_64};
 
 /// Texts and byte strings: Hive's 64-bit MurmurHash3.

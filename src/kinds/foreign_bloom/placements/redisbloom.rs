@@ -1,7 +1,8 @@
 //! RedisBloom's links: a + i b modulo m for i from 0 on, of MurmurHash64A under a fixed seed and under that hash.
 
+use super::PlacementRow;
 use super::libbloom::{Wide, sums};
-use super::{Array, PlacedArray, Placement, PlacementRow, Shape};
+use crate::blocks::placed::{Array, PlacedArray, Placement, Shape};
 use crate::hash::murmur2::murmur64a;
 use core::sync::atomic::AtomicU64;
 

@@ -1,8 +1,9 @@
 //! RocksDB's Bloom filters before format version 5: a line of bits by the 32-bit hash h modulo the number of lines, and
 //! in it the low bits of h, h + d, h + 2 d ... modulo 2^32, with h rotated by 17 bits for d.
 
-use super::{Array, Modulus, Placement, PlacementRow, Shape};
+use super::PlacementRow;
 use crate::bits::count_ones_in;
+use crate::blocks::placed::{Array, Modulus, Placement, Shape};
 use crate::format::Geometry;
 use crate::hash::leveldb::rocksdb_legacy;
 use crate::sizing::{bloom, dependent, mixture};

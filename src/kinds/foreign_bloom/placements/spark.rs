@@ -1,7 +1,8 @@
 //! Apache Spark's `BloomFilter` (org.apache.spark.util.sketch), over its own MurmurHash3 x86 32.
 
+use super::PlacementRow;
 use super::guava::folded_signs;
-use super::{Array, Placement, PlacementRow, Shape};
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::spark_murmur3_32;
 
 /// Version 1: as Guava's 32-bit strategy, of the hash with seed 0 and the hash with the first one as the seed. Reaches

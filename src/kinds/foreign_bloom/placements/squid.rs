@@ -1,7 +1,8 @@
 //! Squid's cache digests: the key of an object that was fetched with GET is the MD5 of the byte 1 and the URL. Place i
 //! is the i-th big-endian word of 32 bits of that digest, modulo m.
 
-use super::{Array, Placement, PlacementRow, Shape};
+use super::PlacementRow;
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::md5::md5_after;
 
 /// The number of bits that a key sets: an MD5 has four words.

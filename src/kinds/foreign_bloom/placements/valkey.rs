@@ -1,7 +1,8 @@
 //! The Rust crate bloomfilter, version 3, which valkey-bloom uses: SipHash-1-3 of the key under two secrets for the
 //! first two places, and a + i b modulo 2^64 and then the greatest prime below it for the others, modulo m.
 
-use super::{Array, KEY_WORDS, Placement, PlacementRow, Shape};
+use super::{KEY_WORDS, PlacementRow};
+use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::siphash::rust_siphash13;
 
 /// The greatest prime below 2^64.

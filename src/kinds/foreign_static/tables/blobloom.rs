@@ -6,8 +6,7 @@
 use super::{Form, FormRow};
 use crate::bits::{count_ones_in, prefetch};
 use crate::format::Geometry;
-use crate::kinds::rocksdb_bloom;
-use crate::kinds::rocksdb_bloom::sizing::BLOCK_BITS;
+use crate::sizing::lines::{self, BLOCK_BITS};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// blobloom's form.
@@ -68,7 +67,7 @@ impl Form for Blobloom {
     }
 
     fn expected_rate(&self, keys: u64) -> f64 {
-        rocksdb_bloom::sizing::false_positive_rate(self.blocks, self.hashes - 1, keys)
+        lines::false_positive_rate(self.blocks, self.hashes - 1, keys)
     }
 
     /// The mean over the blocks of their fills to the power of k - 1.

@@ -2,9 +2,9 @@
 
 use super::kernel::{Group, Kernel, Turns};
 use super::shape::{ENTRY_WORDS, slice};
-use super::{Array, MIX, MIX_SCATTERED, cells, portable};
+use super::{Array, cells, portable};
 use crate::batch::ring::{self, GROUP};
-use crate::bits::GOLDEN;
+use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use crate::hash::xxh3::avx2::multiply;
 use core::arch::x86_64::*;
 

@@ -1,12 +1,13 @@
 //! The fuse structure as a filter: the value of a key is its fingerprint.
 
 use super::kernel::{Group, Kernel, Turn};
-use super::{Array, Cells, Equations, Shape, cells, fingerprint, order, portable, scatter, solve};
+use super::{Array, Cells, Equations, Shape, cells, portable, solve};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
+use crate::blocks::mixing::{fingerprint, order, scatter};
 use crate::blocks::{Probe, View};
 use crate::error::Result;
 use crate::simd::Instructions;

@@ -4,11 +4,11 @@
 //!
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. [`super::sizing`] has the sizes.
 //!
-//! **From a hash to cells.** [`order`] is a bijection; its result is called x here, and records are sorted by x before
+//! **From a hash to cells.** [`order`](crate::blocks::mixing::order) is a bijection; its result is called x here, and records are sorted by x before
 //! building. With S shards the 96-bit product `x S` has the shard in its highest 32 bits, so a shard is a range of the
 //! sorted x. The next 32 bits say how far into the shard x is, and choose the first cell. So the keys of a shard come
 //! in the order of their first cells, and building walks through the array instead of jumping about in it. The other
-//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`]).
+//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`](crate::blocks::mixing::scatter)).
 //!
 //! Here a segment has `L = 2^l` cells, and a key may begin in any of `starts` cells, a multiple of L. Each further cell
 //! takes b bits of the hash: 32 if a key has three cells, 21 if it has four. Then the cells are
@@ -51,7 +51,6 @@ pub use values::{MAX_CHECK_BITS, ValueShape, Values};
 use super::sizing;
 use crate::batch::ring;
 use crate::batch::shards::place;
-use crate::bits::{GOLDEN, MIX, MIX_SCATTERED};
 use crate::blocks::{Layout, View};
 use core::sync::atomic::AtomicU64;
 use one_shard::OneShard;
@@ -60,48 +59,6 @@ use shape::{ENTRY_WORDS, Entry, Segments, groups, positions};
 /// Whether the code for builds is to be small, because it is loaded before it can do anything. Then there is one loop
 /// for all widths, which gives the same bytes.
 const IS_SMALL: bool = cfg!(target_family = "wasm");
-
-/// The first half of the mixing, a bijection, which spreads hashes that are weak in their high bits evenly over shards.
-#[inline]
-pub fn order(hash: u64) -> u64 {
-    let x = (hash ^ (hash >> 30)).wrapping_mul(MIX);
-    x ^ (x >> 27)
-}
-
-/// The inverse of [`order`].
-pub fn hash_of(x: u64) -> u64 {
-    let undo = |x: u64, shift: u32| x ^ x >> shift ^ x.checked_shr(2 * shift).unwrap_or(0);
-    undo(undo(x, 27).wrapping_mul(INVERSE), 30)
-}
-
-/// The inverse of [`MIX`], modulo 2^64. Each step doubles the number of right bits.
-const INVERSE: u64 = {
-    let (mut inverse, mut step) = (1_u64, 0);
-    while step < 6 {
-        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(MIX.wrapping_mul(inverse)));
-        step += 1;
-    }
-    inverse
-};
-
-/// The product of this and a number of 32 bits has the number in both halves.
-const TWICE: u64 = 1 << 32 | 1;
-
-/// The second half of the mixing: applies a seed to the result of [`order`]. A bijection for each seed. With seed 0
-/// both halves together are `bits::mix`.
-#[inline]
-pub fn scatter(x: u64, seed: u32) -> u64 {
-    let z = (x ^ (u64::from(seed) * TWICE)).wrapping_mul(MIX_SCATTERED);
-    z ^ (z >> 31)
-}
-
-/// The 32 fingerprint bits of a scattered hash, of which a filter takes the low ones. One more multiplication keeps
-/// every fingerprint bit from being an exclusive or of bits that choose the cells. Otherwise the array would take on a
-/// pattern that the cells of other keys have too.
-#[inline]
-pub fn fingerprint(z: u64) -> u64 {
-    z.wrapping_mul(GOLDEN) >> 32
-}
 
 /// The array of a payload, for lookups.
 #[derive(Clone, Copy)]
@@ -141,7 +98,7 @@ impl<'a> Array<'a> {
         let OneShard { starts, length, seeds } = self.one_shard().unwrap_or_default();
         let (arity, cells) = (self.shape.arity().into(), self.shape.cells());
         let words = [shards, width.into(), arity, cells, cell_words, starts, length, seeds];
-        View { layout: Layout::Fuse, payload: self.words, words }
+        View { layout: Layout::Fuse, payload: self.words, words, table: &[] }
     }
 
     /// Whether kernels may gather the array's cells: the numbers of shards and of cells have 32 bits, the directory is
@@ -156,7 +113,7 @@ impl<'a> Array<'a> {
             && self.directory.len() as u64 >= shape.shards
     }
 
-    /// The places of a key's K cells. `x` is a result of [`order`] or the like, and `scatter` gets the seed of the
+    /// The places of a key's K cells. `x` is a result of `order` or the like, and `scatter` gets the seed of the
     /// key's shard and returns the scattered hash. Without shards the places mean nothing.
     #[inline(always)]
     fn places<const K: usize>(&self, x: u64, scatter: impl FnOnce(u32) -> u64) -> Places<K> {

@@ -2,8 +2,10 @@
 //! again: they take the shard's entry as it was when the filter was opened.
 
 use super::shape::{Entry, positions};
-use super::{Array, MIX_SCATTERED, Shape, TWICE, cells, fingerprint, order};
+use super::{Array, Shape, cells};
 use crate::batch::ring;
+use crate::bits::MIX_SCATTERED;
+use crate::blocks::mixing::{TWICE, fingerprint, order};
 use crate::blocks::{BuiltKernel, Probe, ProbeKernel};
 use core::sync::atomic::AtomicU64;
 

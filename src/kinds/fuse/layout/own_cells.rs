@@ -11,10 +11,11 @@
 //! last line.
 
 use super::values::{low, scatter_id};
-use super::{Array, Cells, Equations, Places, Shape, fingerprint, solve};
+use super::{Array, Cells, Equations, Places, Shape, solve};
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{FETCH_FROM, GROUP, Lookups, fetch_word};
 use crate::batch::workers::Work;
+use crate::blocks::mixing::fingerprint;
 use crate::blocks::word_cells::WordCells;
 use crate::error::{Result, Status, error};
 use crate::storage::Words;

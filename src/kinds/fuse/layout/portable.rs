@@ -1,8 +1,9 @@
 //! The inner loop of batches in plain code, which specifies the other kernels.
 
 use super::kernel::{Group, Kernel, Turns};
-use super::{Array, cells, fingerprint, order, scatter};
+use super::{Array, cells};
 use crate::batch::ring::{self, GROUP};
+use crate::blocks::mixing::{fingerprint, order, scatter};
 use core::ops::Range;
 
 /// The kernel of plain code.

@@ -7,10 +7,11 @@
 //! **Payload.** A cell has the value in its low bits and the check bits above. If a cell cannot hold both, there are
 //! two arrays, of values and then of check bits; a key has the same cells in both.
 
-use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, fingerprint, order, scatter, solve};
+use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, solve};
 use crate::batch::records::{Entry, Records};
 use crate::batch::ring::{FETCH_FROM, GROUP, Lookups};
 use crate::batch::workers::Work;
+use crate::blocks::mixing::{fingerprint, order, scatter};
 use crate::blocks::{Layout, View};
 use crate::error::{Result, Status, error};
 use crate::storage::Words;

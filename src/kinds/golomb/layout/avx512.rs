@@ -3,8 +3,9 @@
 
 use super::Reader;
 use super::lookups::Kernel;
+use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, GROUP};
-use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load};
+use crate::blocks::eight::{Eight, WIDTH, all, load};
 use core::arch::x86_64::*;
 use core::cell::Cell;
 
@@ -79,7 +80,7 @@ fn many(reader: &Reader, batch: &mut dyn Batch) {
 fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
-    at_once(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
+    in_one_turn(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
 }
 
 /// For each of eight bits whose lane is wanted, the eight bytes from the byte that the bit is in, shifted so that the

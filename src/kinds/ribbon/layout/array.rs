@@ -51,7 +51,7 @@ impl<'a> Array<'a> {
         let (columns, width) = (shape.columns().into(), shape.width().into());
         let words =
             [shape.shards(), columns, width, shape.starts(), shape.stride(), shape.begin(), shape.bits() / 8, 0];
-        View { layout: Layout::Ribbon, payload: self.words, words }
+        View { layout: Layout::Ribbon, payload: self.words, words, table: &[] }
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ pub(super) struct Kernel<C> {
     pub some: fn(&Array, &Group<C>, from: usize, first: u32) -> [u64; SOME],
     /// Finds the rows of some hashes of a group.
     pub find_hashes: fn(&Array, &[u64; GROUP], &mut Group<C>, from: usize),
-    /// [`Kernel::find_hashes`] for hashes that went through [`order`](crate::kinds::fuse::layout::order).
+    /// [`Kernel::find_hashes`] for hashes that went through [`order`](crate::blocks::mixing::order).
     pub find_ordered: fn(&Array, &[u64; GROUP], &mut Group<C>, from: usize),
     /// Finds the rows of some identities of a group.
     pub find_ids: fn(&Array, &[u128; GROUP], &mut Group<C>, from: usize),

@@ -5,7 +5,7 @@ use super::kernel::{Group, Kernel, SOME};
 use super::row::Coefficients;
 use super::{query, values};
 use crate::batch::ring::GROUP;
-use crate::kinds::fuse::layout::{fingerprint, order, scatter};
+use crate::blocks::mixing::{fingerprint, order, scatter};
 
 /// The inner loops of plain code.
 pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {

@@ -4,8 +4,8 @@
 use super::kernel::{self, Kernel};
 use super::lanes::Lanes;
 use super::{BUCKET, Full, MULTIPLIERS, Search, Segments, Shape, ones};
+use crate::batch::groups::{EIGHTS, in_turns};
 use crate::batch::ring::{self, Batch, GROUP};
-use crate::blocks::eight::{EIGHTS, in_turns};
 use crate::blocks::four::{Four, WIDTH, all, load, mix, multiply_small, numbers, read_each, signs, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;

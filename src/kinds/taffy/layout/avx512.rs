@@ -4,8 +4,9 @@
 use super::kernel::{self, Kernel};
 use super::lanes::Lanes;
 use super::{BUCKET, Full, MULTIPLIERS, Search, Segments, Shape, ones};
+use crate::batch::groups::{EIGHTS, in_turns};
 use crate::batch::ring::{self, Batch, GROUP};
-use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, mix, numbers, read_each, store};
+use crate::blocks::eight::{Eight, WIDTH, all, load, mix, numbers, read_each, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
 

@@ -4,10 +4,11 @@
 use super::block::{Instructed, Line, Run, WORDS};
 use super::kernel::{self, Kernel};
 use super::{Blocks, Place};
+use crate::batch::groups::{EIGHTS, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::block_kernel::avx512::load_line;
-use crate::blocks::eight::{EIGHTS, Eight, WIDTH, all, in_turns, load, other, reduce, store};
+use crate::blocks::eight::{Eight, WIDTH, all, load, other, reduce, store};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;

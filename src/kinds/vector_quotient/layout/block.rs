@@ -270,7 +270,7 @@ pub struct Plain;
 impl Instructed for Plain {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
-        crate::kinds::quotient::layout::select::select(word, rank)
+        crate::blocks::select::select(word, rank)
     }
 
     #[inline(always)]

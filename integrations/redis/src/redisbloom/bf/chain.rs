@@ -3,10 +3,10 @@
 
 use crate::server::mover::Mover;
 use crate::server::words::{self, plain, zeros};
+use petal::blocks::placed::{Modulus, Shape};
 use petal::interop::redisbloom::{Header, has_wide_hashes};
 use petal::kinds::foreign_bloom;
 use petal::kinds::foreign_bloom::placements::redisbloom::{Digest, with_array};
-use petal::kinds::foreign_bloom::placements::{Modulus, Shape};
 use petal::kinds::foreign_scalable::links::Link;
 use petal::storage::try_vec;
 use petal::{Answers, Keys, Result, WholeKeys};

@@ -2,7 +2,7 @@
 //! in sorted order, with two bits of metadata a slot.
 //!
 //! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017.
-//! [`super::sizing`] says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.
+//! [`crate::kinds::quotient::sizing`] says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.
 //!
 //! **Runs.** The remainders of one quotient are a run: slots one after the other, ascending. Runs lie in the order of
 //! their quotients. Each begins in the slot of its quotient or, if that slot is taken, right after the run before it.
@@ -33,7 +33,6 @@ mod check;
 pub mod code;
 mod kernel;
 mod read;
-pub mod select;
 mod stream;
 
 pub use change::{Editor, Full};
@@ -41,7 +40,6 @@ pub use kernel::{Kernel, LINES};
 pub use read::{Bytes, Reader};
 pub use stream::{Combine, Entries, Writer, combined, needs};
 
-use super::sizing;
 use crate::bits::reduce;
 use crate::format::PAYLOAD_UNIT;
 use crate::simd::{self, Instructions};
@@ -68,6 +66,25 @@ pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
     slow.into_iter().chain(simd::available().map(kernel))
 }
 
+/// The least and the greatest number of bits of a remainder. With one bit a counter would have no digits.
+pub const REMAINDER_BITS: (u32, u32) = (2, 32);
+
+/// The greatest range. Hashes have 64 bits, so reduction to a range well below 2^64 is even.
+pub const MAX_RANGE: u64 = 1 << 62;
+
+/// How many slots a block has. A table has whole blocks.
+pub const BLOCK: u64 = 64;
+
+/// How many slots of a table may be taken: 19 of 20. In a fuller table insertions move many slots.
+pub fn limit(slots: u64) -> u64 {
+    (u128::from(slots) * 19 / 20) as u64
+}
+
+/// The bits of a block, for remainders of `remainder_bits` bits.
+pub fn block_bits(remainder_bits: u32) -> u64 {
+    BLOCK * (u64::from(remainder_bits) + 2) + 16
+}
+
 /// The offset that stands for itself and for all greater ones.
 pub const FAR: u64 = 0xffff;
 
@@ -92,11 +109,11 @@ impl Table {
     /// A table of `slots` slots, a multiple of 64, with remainders of `remainder_bits` bits. `None` if there is no such
     /// table.
     pub fn new(slots: u64, remainder_bits: u32) -> Option<Table> {
-        let (least, most) = sizing::REMAINDER_BITS;
+        let (least, most) = REMAINDER_BITS;
         let is_one = (least..=most).contains(&remainder_bits)
             && slots > 0
-            && slots.is_multiple_of(sizing::BLOCK)
-            && slots <= sizing::MAX_RANGE >> remainder_bits;
+            && slots.is_multiple_of(BLOCK)
+            && slots <= MAX_RANGE >> remainder_bits;
         let lanes = WINDOW / remainder_bits.max(1);
         let ones = (0..lanes).fold(0, |ones, lane| ones | 1 << (lane * remainder_bits));
         is_one.then_some(Table { slots, remainder_bits, lanes, ones })
@@ -117,7 +134,7 @@ impl Table {
     /// How many slots may be taken.
     #[inline]
     pub fn limit(&self) -> u64 {
-        sizing::limit(self.slots)
+        limit(self.slots)
     }
 
     /// The range of fingerprints: all are below this number.
@@ -147,12 +164,12 @@ impl Table {
     /// How many blocks there are.
     #[inline]
     pub fn blocks(&self) -> u64 {
-        self.slots / sizing::BLOCK
+        self.slots / BLOCK
     }
 
     /// The bits of all blocks.
     pub fn bits(&self) -> u64 {
-        self.blocks() * sizing::block_bits(self.remainder_bits)
+        self.blocks() * block_bits(self.remainder_bits)
     }
 
     /// The bytes of a payload: the blocks, and the line of state.
@@ -180,7 +197,7 @@ impl Table {
     /// The first byte of a position's block. Positions past the last slot go on at the first slot.
     #[inline]
     fn block(&self, position: u64) -> usize {
-        let block = position / sizing::BLOCK;
+        let block = position / BLOCK;
         // Only positions past the last slot, which are few, need the division.
         let block = if block < self.blocks() { block } else { block % self.blocks() };
         block as usize * self.stride()
@@ -206,7 +223,7 @@ impl Table {
 
     /// The table of the same range with `slots` slots, for a resize. `None` if there is no such table.
     pub fn with_slots(&self, slots: u64) -> Option<Table> {
-        let all = sizing::REMAINDER_BITS.0..=sizing::REMAINDER_BITS.1;
+        let all = REMAINDER_BITS.0..=REMAINDER_BITS.1;
         let mut same = all.filter_map(|bits| Table::new(slots, bits)).filter(|table| table.range() == self.range());
         same.next()
     }

@@ -2,10 +2,9 @@
 
 use super::code::{Code, Entry, length};
 use super::read::Run;
-use super::select::{Broadword, Select};
-use super::{FAR, HEAD, Reader, Table};
+use super::{BLOCK, FAR, HEAD, Reader, Table};
 use crate::bits::{read_own_unaligned, write_unaligned};
-use crate::kinds::quotient::sizing::BLOCK;
+use crate::blocks::select::{Broadword, Select};
 use core::marker::PhantomData;
 
 /// The error for a table without room. Nothing has changed.

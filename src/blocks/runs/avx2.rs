@@ -5,11 +5,11 @@
 //! That bit is found by PDEP, or by plain code on processors where PDEP takes dozens of steps.
 
 use super::kernel::{self, AFTER, Kernel};
-use super::select::{Broadword, Select};
 use super::{Full, HEAD, Reader, Table};
+use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
-use crate::blocks::eight::{EIGHTS, at_once, hashes_of, in_turns};
 use crate::blocks::four::{Four, WIDTH, all, count_ones, load, multiply_small, numbers, read_each, signs, store};
+use crate::blocks::select::{Broadword, Select};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -139,7 +139,7 @@ unsafe fn one_turn<S: Select>(table: Table, words: &[AtomicU64], (hashes, count)
     // SAFETY: the caller promises that the table suits.
     let answer = |group: &Group, i| unsafe { wide.answer::<S>(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
-    at_once(Group::NONE, hashes, *count, find, fetch, answer, alone)
+    in_one_turn(Group::NONE, hashes, *count, find, fetch, answer, alone)
 }
 
 /// Vectors of a group.

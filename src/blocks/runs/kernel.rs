@@ -2,11 +2,10 @@
 
 use super::change::{Editor, Full};
 use super::read::Reader;
-use super::select::{Broadword, Select};
-use super::{HEAD, Table};
+use super::{BLOCK, HEAD, Table};
 use crate::batch::ring::{self, Batch, Few};
+use crate::blocks::select::{Broadword, Select};
 use crate::hash::xxh3;
-use crate::kinds::quotient::sizing::BLOCK;
 use crate::simd::Instructions;
 use core::sync::atomic::AtomicU64;
 

@@ -2,8 +2,7 @@
 //! one.
 
 use super::code::{Code, length};
-use super::{Bytes, Editor, FAR, Full, HEAD, Reader, Table};
-use crate::kinds::quotient::sizing::BLOCK;
+use super::{BLOCK, Bytes, Editor, FAR, Full, HEAD, Reader, Table};
 
 /// A fingerprint, and how often it is there.
 pub type Item = (u64, u64);

@@ -7,12 +7,11 @@
 //! time. Most runs lie in the eight bytes from their start on; the few keys whose run does not are answered one by one.
 
 use super::kernel::{self, AFTER, Kernel};
-use super::select::{Broadword, Select};
 use super::{Full, HEAD, Reader, Table};
+use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
-use crate::blocks::eight::{
-    EIGHTS, Eight, WIDTH, all, at_once, hashes_of, in_turns, load, numbers, read_each, read_pairs, store,
-};
+use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, read_each, read_pairs, store};
+use crate::blocks::select::{Broadword, Select};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
 use core::sync::atomic::AtomicU64;
@@ -125,7 +124,7 @@ unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; G
     // SAFETY: the caller promises that the table suits.
     let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
-    at_once(Group::NONE, hashes, *count, find, fetch, answer, alone)
+    in_one_turn(Group::NONE, hashes, *count, find, fetch, answer, alone)
 }
 
 /// Where to look for the keys of a group.

@@ -44,17 +44,19 @@ impl<P: Placement> Array<P> {
     }
 
     /// The array of a shape.
-    pub(super) fn of(shape: Shape, placement: P) -> Array<P> {
+    pub fn of(shape: Shape, placement: P) -> Array<P> {
         Array { placement, shape }
     }
 
+    /// Whether all bits of a key with this digest are set.
     #[inline]
-    pub(super) fn has(&self, words: &[AtomicU64], digest: &P::Digest, key: &[u8]) -> bool {
+    pub fn has(&self, words: &[AtomicU64], digest: &P::Digest, key: &[u8]) -> bool {
         self.placement.all(digest, key, &self.shape, |place| bits::test(words, place))
     }
 
+    /// Sets the bits of a key with this digest. Returns whether any of them was not set.
     #[inline]
-    pub(super) fn set(&self, words: &mut [u64], digest: &P::Digest, key: &[u8]) -> bool {
+    pub fn set(&self, words: &mut [u64], digest: &P::Digest, key: &[u8]) -> bool {
         let mut new = false;
         self.placement.all(digest, key, &self.shape, |place| {
             new |= bits::set(words, place);

@@ -1,9 +1,8 @@
 //! Checks whether words are a table.
 
 use super::code::Code;
-use super::{Bytes, FAR, Reader};
+use super::{BLOCK, Bytes, FAR, Reader};
 use crate::error::{Result, error};
-use crate::kinds::quotient::sizing::BLOCK;
 
 impl<B: Bytes + ?Sized> Reader<'_, B> {
     /// Checks everything that a table promises.

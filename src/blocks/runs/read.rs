@@ -1,10 +1,9 @@
 //! Finds runs, and reads their slots.
 
 use super::code::{self, Entry};
-use super::select::{Broadword, Select};
-use super::{FAR, HEAD, Table};
+use super::{BLOCK, FAR, HEAD, Table};
 use crate::bits::{read_own_unaligned, read_unaligned};
-use crate::kinds::quotient::sizing::BLOCK;
+use crate::blocks::select::{Broadword, Select};
 use crate::storage::AnyBytes;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
