@@ -403,10 +403,10 @@
 //!   [`storage`]. `ARCHITECTURE.md` is the map of the modules.
 
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-// A build that leaves things out has code for them that nothing reaches, and the linker drops it.
+// A build that leaves kinds out has what they share with others, and nothing may reach it. The linker drops that.
 #![cfg_attr(
     any(not(all(feature = "kinds", feature = "instructions")), target_family = "wasm"),
-    allow(dead_code, unused_imports)
+    allow(dead_code, unused_imports, unused_macros)
 )]
 
 /// The Rust snippets of the README, as tests.

@@ -1,18 +1,11 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
 use crate::contract::Row;
-use crate::error::{Error, Result, error, left_out};
-use crate::kinds::{
-    age_partitioned, aleph, approximator, blocked, bloom, bloomier, counting, cuckoo, d_left, exact_bits, exact_set,
-    foreign_bloom, foreign_cuckoo, foreign_scalable, foreign_static, fuse, golomb, golomb_stream, hash_compaction,
-    layered, mutable_bloomier, quotient, removed_set, retrieval, ribbon, rocksdb_bloom, rotating, scalable, signatures,
-    spectral, split_block, stable, stacked, taffy, variable_increment, vector_quotient,
-};
+use crate::error::{Error, left_out};
+use crate::kinds::*;
 use crate::sketch::{iblt, pinsketch, riblt};
-use crate::spec::KindId;
+use crate::spec::{KINDS, KindId};
 use crate::{aggregate, digest, index, router};
-use core::fmt;
-use core::str::FromStr;
 
 /// What is left of a kind that this build leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,110 +40,92 @@ macro_rules! present {
     };
 }
 
-/// A list of kinds, `"feature" folder CONSTANT`: the rows that this build has, what it leaves out, and the constants of
-/// [`KindId`], which every build has.
+/// A list of kinds, called by their features and folders: the rows of those that this build has.
 macro_rules! kinds {
-    (
-        $(#[$doc:meta])* $present:ident, $absent:ident, $named:ident in $folder:literal:
-        $($feature:literal $kind:ident $constant:ident,)*
-    ) => {
+    ($(#[$doc:meta])* $present:ident: $($feature:literal $kind:ident,)*) => {
         $(#[$doc])*
         pub static $present: &[Row] = &[$(#[cfg(feature = $feature)] present!($kind::ROW),)*];
-        static $absent: &[LeftOut] = &[$(
-            #[cfg(not(feature = $feature))]
-            LeftOut { kind: $kind::ROW.kind, name: $kind::ROW.name },
-        )*];
-
-        impl KindId {
-            $(
-                #[doc = concat!("The kind `", $feature, "`; see [its module](crate::", $folder, stringify!($kind), ").")]
-                pub const $constant: KindId = $kind::ROW.kind;
-            )*
-        }
-
-        #[cfg(test)]
-        static $named: &[(&str, KindId)] = &[$((stringify!($constant), KindId::$constant),)*];
     };
 }
 
 kinds! {
     /// All kinds of filter that this build has, in the order of their numbers.
-    FILTERS, NO_FILTERS, NAMED_FILTERS in "kinds::":
-    "bloom" bloom BLOOM,
-    "split_block" split_block SPLIT_BLOCK,
-    "blocked" blocked BLOCKED,
-    "fuse" fuse FUSE,
-    "counting" counting COUNTING,
-    "scalable" scalable SCALABLE,
-    "ribbon" ribbon RIBBON,
-    "golomb" golomb GOLOMB,
-    "hash_compaction" hash_compaction HASH_COMPACTION,
-    "signatures" signatures SIGNATURES,
-    "exact_bits" exact_bits EXACT_BITS,
-    "cuckoo" cuckoo CUCKOO,
-    "quotient" quotient QUOTIENT,
-    "vector_quotient" vector_quotient VECTOR_QUOTIENT,
-    "spectral" spectral SPECTRAL,
-    "d_left" d_left D_LEFT,
-    "variable_increment" variable_increment VARIABLE_INCREMENT,
-    "layered" layered LAYERED,
-    "removed_set" removed_set REMOVED_SET,
-    "taffy" taffy TAFFY,
-    "aleph" aleph ALEPH,
-    "age_partitioned" age_partitioned AGE_PARTITIONED,
-    "stable" stable STABLE,
-    "rotating" rotating ROTATING,
-    "exact_set" exact_set EXACT_SET,
-    "stacked" stacked STACKED,
+    FILTERS:
+    "bloom" bloom,
+    "split_block" split_block,
+    "blocked" blocked,
+    "fuse" fuse,
+    "counting" counting,
+    "scalable" scalable,
+    "ribbon" ribbon,
+    "golomb" golomb,
+    "hash_compaction" hash_compaction,
+    "signatures" signatures,
+    "exact_bits" exact_bits,
+    "cuckoo" cuckoo,
+    "quotient" quotient,
+    "vector_quotient" vector_quotient,
+    "spectral" spectral,
+    "d_left" d_left,
+    "variable_increment" variable_increment,
+    "layered" layered,
+    "removed_set" removed_set,
+    "taffy" taffy,
+    "aleph" aleph,
+    "age_partitioned" age_partitioned,
+    "stable" stable,
+    "rotating" rotating,
+    "exact_set" exact_set,
+    "stacked" stacked,
 }
 
 kinds! {
     /// All kinds of map that this build has, in the order of their numbers, which no filter has.
-    MAPS, NO_MAPS, NAMED_MAPS in "kinds::":
-    "bloomier" bloomier BLOOMIER,
-    "retrieval" retrieval RETRIEVAL,
-    "approximator" approximator APPROXIMATOR,
-    "mutable_bloomier" mutable_bloomier MUTABLE_BLOOMIER,
+    MAPS:
+    "bloomier" bloomier,
+    "retrieval" retrieval,
+    "approximator" approximator,
+    "mutable_bloomier" mutable_bloomier,
 }
 
 kinds! {
     /// All kinds of sketch that this build has, in the order of their numbers, which are from 256 on.
-    SKETCHES, NO_SKETCHES, NAMED_SKETCHES in "sketch::":
-    "iblt" iblt IBLT,
-    "riblt" riblt RIBLT,
-    "pinsketch" pinsketch PINSKETCH,
+    SKETCHES:
+    "iblt" iblt,
+    "riblt" riblt,
+    "pinsketch" pinsketch,
 }
 
 kinds! {
     /// The kinds that are alone in their handle, such as `router`. Their handles have headers of their own, and lists
     /// of kinds to choose from leave them out.
-    OWN, NO_OWN, NAMED_OWN in "":
-    "router" router ROUTER,
-    "aggregate" aggregate AGGREGATE,
-    "digest" digest DIGEST,
-    "index" index INDEX,
+    OWN:
+    "router" router,
+    "aggregate" aggregate,
+    "digest" digest,
+    "index" index,
 }
 
 kinds! {
     /// The kinds of filter that other systems' bytes become ([`crate::interop`]), in the order of their numbers. They
     /// are apart because nobody chooses them for their own sake.
-    FOREIGN, NO_FOREIGN, NAMED_FOREIGN in "kinds::":
-    "foreign_bloom" foreign_bloom FOREIGN_BLOOM,
-    "rocksdb_bloom" rocksdb_bloom ROCKSDB_BLOOM,
-    "foreign_static" foreign_static FOREIGN_STATIC,
-    "foreign_scalable" foreign_scalable FOREIGN_SCALABLE,
-    "foreign_cuckoo" foreign_cuckoo FOREIGN_CUCKOO,
-    "golomb_stream" golomb_stream GOLOMB_STREAM,
+    FOREIGN:
+    "foreign_bloom" foreign_bloom,
+    "rocksdb_bloom" rocksdb_bloom,
+    "foreign_static" foreign_static,
+    "foreign_scalable" foreign_scalable,
+    "foreign_cuckoo" foreign_cuckoo,
+    "golomb_stream" golomb_stream,
 }
 
 /// The kind of a filter whose spec names none.
-pub const DEFAULT_KIND: KindId = blocked::ROW.kind;
+pub const DEFAULT_KIND: KindId = KindId::BLOCKED;
 
 /// The kind of a map whose spec names none.
-pub const DEFAULT_MAP_KIND: KindId = bloomier::ROW.kind;
+pub const DEFAULT_MAP_KIND: KindId = KindId::BLOOMIER;
 
 /// The kind of a sketch whose spec names none.
-pub const DEFAULT_SKETCH_KIND: KindId = iblt::ROW.kind;
+pub const DEFAULT_SKETCH_KIND: KindId = KindId::IBLT;
 
 /// All kinds of filters and maps but the foreign ones, the filters first.
 pub fn all() -> impl Iterator<Item = &'static Row> {
@@ -180,48 +155,14 @@ pub fn find_name(name: &str) -> Option<&'static Row> {
 }
 
 /// All kinds that this build leaves out.
-pub fn absent() -> impl Iterator<Item = &'static LeftOut> {
-    NO_FILTERS.iter().chain(NO_MAPS).chain(NO_FOREIGN).chain(NO_SKETCHES).chain(NO_OWN)
+pub fn absent() -> impl Iterator<Item = LeftOut> {
+    KINDS.iter().filter(|(kind, _)| find(*kind).is_none()).map(|&(kind, name)| LeftOut { kind, name })
 }
 
 /// The error for a kind that this build leaves out, if it is one.
 #[cold]
 pub fn left_out_error(kind: KindId) -> Option<Error> {
-    absent().find(|one| one.kind == kind).map(LeftOut::error)
-}
-
-impl KindId {
-    /// The kind's name; `None` for a number that this version does not know. Kinds that this build leaves out have
-    /// their names.
-    pub fn name(self) -> Option<&'static str> {
-        let left_out = || absent().find(|one| one.kind == self).map(|one| one.name);
-        find(self).map(|row| row.name).or_else(left_out)
-    }
-}
-
-impl fmt::Display for KindId {
-    /// The kind's name, or its number if this version does not know the kind.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.name() {
-            Some(name) => f.write_str(name),
-            None => write!(f, "{}", self.0),
-        }
-    }
-}
-
-impl FromStr for KindId {
-    type Err = Error;
-
-    /// The kind that [`KindId`] writes so: by its name, also if this build leaves the kind out, or by its number.
-    ///
-    /// # Errors
-    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
-    fn from_str(text: &str) -> Result<KindId> {
-        let left_out = || absent().find(|one| one.name == text).map(|one| one.kind);
-        let number = || text.parse().ok().map(KindId);
-        let kind = find_name(text).map(|row| row.kind).or_else(left_out).or_else(number);
-        kind.ok_or_else(|| error!(UnknownValue, "kind = {text} is no name of a kind, such as {DEFAULT_KIND}"))
-    }
+    absent().find(|one| one.kind == kind).map(|one| one.error())
 }
 
 #[cfg(test)]
@@ -242,25 +183,13 @@ mod tests {
         assert!(FILTERS.is_sorted_by_key(|row| row.kind.0) && MAPS.is_sorted_by_key(|row| row.kind.0));
         assert!(FILTERS.iter().all(|row| !row.is_map()) && MAPS.iter().all(Row::is_map));
         assert_eq!(absent().count(), 0, "a kind's feature is not among `kinds` in Cargo.toml");
-        // The constants stand in the order of the rows, so that each kind has its own.
-        let constants = [NAMED_FILTERS, NAMED_MAPS, NAMED_FOREIGN, NAMED_SKETCHES, NAMED_OWN].concat();
-        assert_eq!(constants.len(), rows().count());
-        for ((constant, kind), row) in constants.into_iter().zip(rows()) {
-            assert_eq!((constant.to_lowercase().as_str(), kind), (row.name, row.kind));
-            assert_eq!((row.name.parse::<KindId>().unwrap(), kind.to_string().as_str()), (kind, row.name));
-        }
+        let mut known: Vec<_> = rows().map(|row| (row.kind, row.name)).collect();
+        known.sort_by_key(|(kind, _)| kind.0);
+        assert_eq!(known, KINDS);
         let parameters: Vec<_> = rows().flat_map(|row| row.parameters).collect();
         for a in &parameters {
             // Ids are made from names. Kinds may share a name; what it means is for each kind to say.
             assert!(a.id() != 0 && parameters.iter().all(|b| (a.id() == b.id()) == (a.name == b.name)));
         }
-    }
-
-    #[test]
-    fn a_kind_that_is_not_known_is_its_number() {
-        let kind = KindId(4_000_000);
-        assert_eq!((kind.name(), kind.to_string().parse::<KindId>().unwrap()), (None, kind));
-        let error = "fues".parse::<KindId>().unwrap_err();
-        assert_eq!(error.message(), "kind = fues is no name of a kind, such as blocked");
     }
 }

@@ -20,7 +20,7 @@
 use crate::boundary::{attempt, boundary, bytes_at_once, elements_at_once};
 use crate::handle;
 use crate::status::{petal_error, petal_status};
-use petal_core::interop::leveldb_policy::{Form, Policy};
+use petal_core::interop::leveldb_policy::{BLOCKED, Form, Policy};
 use std::ffi::{c_char, c_int, c_void};
 use std::{ptr, slice};
 
@@ -35,7 +35,7 @@ pub const PETAL_POLICY_LEVELDB: u32 = 1;
 /// fewer absent keys. docs/format.md specifies the bytes.
 pub const PETAL_POLICY_BLOCKED: u32 = 2;
 
-const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLICY_BLOCKED == Form::Blocked as u32);
+const _: () = assert!(PETAL_POLICY_LEVELDB == Form::LevelDb as u32 && PETAL_POLICY_BLOCKED == BLOCKED);
 
 /// The filter that stands for one that cannot be made. It is LevelDB's for "more bits than there are", which all keys
 /// match.

@@ -57,7 +57,7 @@ pub const ROLES: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(1024),
+    kind: KindId::AGGREGATE,
     name: "aggregate",
     layout_version: 2,
     summary: "sum, mean, maximum, minimum and count of values that change, each counted once however often it is met",

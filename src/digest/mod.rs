@@ -29,7 +29,7 @@ use crate::storage::try_box;
 use layout::{Cut, MAX_HASHES, Shape};
 
 /// The kind's number.
-pub const KIND: KindId = KindId(1280);
+pub const KIND: KindId = KindId::DIGEST;
 
 /// The bytes of a block.
 pub static BLOCK_BYTES: Parameter = Parameter {

@@ -29,7 +29,7 @@ use layout::{FOLDS, MAX_FEATURE_BITS, MAX_WIDTH, MIN_WIDTH, Shape, Store, fold_f
 use rows::Rows;
 
 /// The kind's number.
-pub const KIND: KindId = KindId(1536);
+pub const KIND: KindId = KindId::INDEX;
 
 /// The bits of a row.
 pub static WIDTH: Parameter = Parameter {

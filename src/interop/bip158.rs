@@ -2,7 +2,7 @@
 //! bytes do not contain the SipHash-2-4 key, which is the first 16 bytes of the block's hash in the order of the wire;
 //! without it lookups take hashes. P and M are those of the basic filter unless the options give others.
 
-use super::table::filter_of;
+use super::payload::filter_of;
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
@@ -88,7 +88,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
 /// The spec of the basic filter, for any rate above its own. The key is for the caller to set.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
-    super::array::check_no_seed(seed, FORMAT.name)?;
+    super::check_no_seed(seed, FORMAT.name)?;
     let own = 1.0 / MULTIPLIER.default;
     if rate < own {
         let (rate, own) = (Number(rate), Number(own));

@@ -9,36 +9,26 @@
 //! allocates. It refuses what the format's owner would refuse or could not have written. It never reads bytes in such a
 //! way that a key could be missing which the owner would find.
 
-pub mod leveldb_policy;
-mod array;
-mod chain;
-mod cursor;
-mod table;
-
-mod binary_fuse;
+#[cfg(feature = "foreign_bloom")]
+mod arrays;
+#[cfg(feature = "golomb_stream")]
 mod bip158;
-mod bip37;
-mod bits_and_blooms;
-mod blobloom;
-mod cassandra;
-mod datasketches;
-mod dcso;
-mod guava;
-mod hbase;
-mod leveldb;
-mod libbloom;
-mod orc;
+#[cfg(feature = "foreign_scalable")]
+mod chains;
+mod cursor;
+pub mod leveldb_policy;
+#[cfg(feature = "split_block")]
 mod parquet;
-pub mod redisbloom;
+mod payload;
+#[cfg(feature = "foreign_cuckoo")]
 pub mod redisbloom_cuckoo;
+#[cfg(feature = "rocksdb_bloom")]
 mod rocksdb;
-mod spark;
-mod squid;
-mod valkey;
-mod valkey_chain;
-mod xor;
+#[cfg(feature = "foreign_static")]
+mod tables;
 
-pub use array::{Parts, parts_of};
+#[cfg(feature = "foreign_scalable")]
+pub use chains::redisbloom;
 pub use cursor::Cursor;
 
 use crate::error::{List, Result, error, left_out};
@@ -100,42 +90,45 @@ pub struct Format {
 /// Gives the bytes of a filter to a sink, in order: in the given variant, or as the filter was imported.
 pub type Export = fn(&Filter, Option<usize>, &mut Sink) -> Result<()>;
 
-/// The list of formats, `"feature" format`: those that this build has, because it has the kind of their filters, and
-/// the names of the others with the name of their kind.
+/// The list of formats, `"feature" "name" format`: those that this build has, because it has the kind of their filters,
+/// and the names of the others with the name of their kind.
 macro_rules! formats {
-    ($($feature:literal $format:path,)*) => {
+    ($($feature:literal $name:literal $format:path,)*) => {
         /// All formats that this build has, by name.
         pub static FORMATS: &[Format] = &[$(#[cfg(feature = $feature)] $format,)*];
-        static LEFT_OUT: &[(&str, &str)] = &[$(#[cfg(not(feature = $feature))] ($format.name, $feature),)*];
+        static LEFT_OUT: &[(&str, &str)] = &[$(#[cfg(not(feature = $feature))] ($name, $feature),)*];
+
+        #[cfg(test)]
+        static NAMES: &[&str] = &[$($name,)*];
     };
 }
 
 formats! {
-    "foreign_static" binary_fuse::FORMAT,
-    "golomb_stream" bip158::FORMAT,
-    "foreign_bloom" bip37::FORMAT,
-    "foreign_bloom" bits_and_blooms::FORMAT,
-    "foreign_static" blobloom::FORMAT,
-    "foreign_bloom" cassandra::V4,
-    "foreign_bloom" cassandra::V3,
-    "foreign_bloom" datasketches::FORMAT,
-    "foreign_bloom" dcso::FORMAT,
-    "foreign_bloom" guava::FORMAT,
-    "foreign_bloom" hbase::FORMAT,
-    "foreign_bloom" leveldb::FORMAT,
-    "foreign_bloom" libbloom::FORMAT,
-    "foreign_bloom" libbloom::RAW,
-    "foreign_bloom" orc::NUMBER,
-    "foreign_bloom" orc::TEXT,
-    "split_block" parquet::FORMAT,
-    "foreign_scalable" redisbloom::FORMAT,
-    "foreign_cuckoo" redisbloom_cuckoo::FORMAT,
-    "rocksdb_bloom" rocksdb::FORMAT,
-    "foreign_bloom" spark::FORMAT,
-    "foreign_bloom" squid::FORMAT,
-    "foreign_bloom" valkey::FORMAT,
-    "foreign_scalable" valkey_chain::FORMAT,
-    "foreign_static" xor::FORMAT,
+    "foreign_static" "binary_fuse" tables::binary_fuse::FORMAT,
+    "golomb_stream" "bip158" bip158::FORMAT,
+    "foreign_bloom" "bip37" arrays::bip37::FORMAT,
+    "foreign_bloom" "bits_and_blooms" arrays::bits_and_blooms::FORMAT,
+    "foreign_static" "blobloom" tables::blobloom::FORMAT,
+    "foreign_bloom" "cassandra" arrays::cassandra::V4,
+    "foreign_bloom" "cassandra_3" arrays::cassandra::V3,
+    "foreign_bloom" "datasketches" arrays::datasketches::FORMAT,
+    "foreign_bloom" "dcso" arrays::dcso::FORMAT,
+    "foreign_bloom" "guava" arrays::guava::FORMAT,
+    "foreign_bloom" "hbase" arrays::hbase::FORMAT,
+    "foreign_bloom" "leveldb" arrays::leveldb::FORMAT,
+    "foreign_bloom" "libbloom" arrays::libbloom::FORMAT,
+    "foreign_bloom" "libbloom_1" arrays::libbloom::RAW,
+    "foreign_bloom" "orc_number" arrays::orc::NUMBER,
+    "foreign_bloom" "orc_text" arrays::orc::TEXT,
+    "split_block" "parquet" parquet::FORMAT,
+    "foreign_scalable" "redisbloom" chains::redisbloom::FORMAT,
+    "foreign_cuckoo" "redisbloom_cuckoo" redisbloom_cuckoo::FORMAT,
+    "rocksdb_bloom" "rocksdb" rocksdb::FORMAT,
+    "foreign_bloom" "spark" arrays::spark::FORMAT,
+    "foreign_bloom" "squid" arrays::squid::FORMAT,
+    "foreign_bloom" "valkey" arrays::valkey::FORMAT,
+    "foreign_scalable" "valkey_chain" chains::valkey_chain::FORMAT,
+    "foreign_static" "xor" tables::xor::FORMAT,
 }
 
 /// The format with this name.
@@ -233,5 +226,26 @@ impl ImportOptions {
         ];
         let Some((_, option)) = said.iter().find(|(is_said, _)| *is_said) else { return Ok(()) };
         Err(error!(Contradiction, "{option} has no meaning for {format}, whose bytes say it"))
+    }
+}
+
+/// Refuses a seed where the format has none.
+///
+/// # Errors
+/// [`Status::Contradiction`].
+fn check_no_seed(seed: u64, format: &str) -> Result<()> {
+    match seed {
+        0 => Ok(()),
+        _ => Err(error!(Contradiction, "seed = {seed} has no meaning for {format}, whose filters have none")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_listed_by_their_names() {
+        assert!(FORMATS.iter().map(|format| format.name).eq(NAMES.iter().copied()) && NAMES.is_sorted());
     }
 }

@@ -2,7 +2,7 @@
 //! choices, each of which has only one value, then the blocks. It is exactly a filter of the kind `split_block` with
 //! XXH64 and seed 0.
 
-use super::array::check_no_seed;
+use super::check_no_seed;
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
 use crate::format::Geometry;
@@ -72,7 +72,7 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
     let geometry = split_block::ROW.geometry_of(&spec)?;
     let mut base =
         crate::making::base(&split_block::ROW, &spec, geometry, |header| Words::zeroed(header.geometry.payload_bytes))?;
-    let words = super::array::little_endian(blocks);
+    let words = super::payload::little_endian(blocks);
     base.writable()?.iter_mut().zip(words).for_each(|(to, word)| *to = word);
     Filter::over(base)
 }

@@ -6,7 +6,7 @@
 //! `CF.LOADCHUNK` wants them in pieces again: the header first, with iterator 1; then pieces of a table, none with
 //! bytes of two. The iterator of a piece is 1 more than the bytes of all tables up to its end.
 
-use super::table::filter_of;
+use super::payload::filter_of;
 use super::{Cursor, Format, ImportOptions};
 use crate::error::{Result, error};
 use crate::format::Geometry;

@@ -10,8 +10,9 @@
 //!
 //! Either all keys of a table are hashed whole, or their prefixes are; the bytes do not say which.
 
-use super::array::{Parts, parts_of, words_of};
-use super::table::{filter_of, static_filter, words};
+use super::arrays::{Parts, parts_of, words_of};
+use super::payload::{filter_of, little_endian};
+use super::tables::static_filter;
 use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, Status, error};
 use crate::handle::filter::Filter;
@@ -86,7 +87,7 @@ fn legacy(data: &[u8], hashes: u32, lines: u32) -> Result<Filter> {
     let line_bits = 3 + (length / lines).ilog2();
     let parts =
         Parts { placement: LEGACY, bits: 8 * length, hashes, key: [line_bits.into(), 0, 0, 0], ..Parts::default() };
-    parts.filter(words(data))
+    parts.filter(little_endian(data))
 }
 
 fn export(filter: &Filter, _variant: Option<usize>, sink: &mut Sink) -> Result<()> {

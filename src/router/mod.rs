@@ -84,7 +84,7 @@ pub const MAX_FILL: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(768),
+    kind: KindId::ROUTER,
     name: "router",
     summary: "attenuated Bloom filters: over which neighbour, and how many hops away, a key can be found",
     capabilities: Capabilities::INSERT.with(Capabilities::REMOVE).with(Capabilities::CLEAR),

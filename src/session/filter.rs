@@ -8,9 +8,8 @@ use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::hash::HashFunction;
 use crate::interop::Cursor;
-use crate::kinds::bloom;
 use crate::making::{CompactOptions, create, load_compact};
-use crate::spec::Spec;
+use crate::spec::{KindId, Spec};
 use crate::storage::try_vec;
 
 /// At this rate and above there is no filter, and everything passes.
@@ -35,8 +34,7 @@ pub fn write(to: &mut Writer, of: &Elements, elements: &[u64], rate: f64) -> Res
         return Ok(1.0);
     }
     let capacity = (elements.len() / of.words()).max(1) as u64;
-    let spec =
-        Spec { kind: Some(bloom::ROW.kind), hash: HashFunction::External, ..Spec::with_capacity(capacity, rate)? };
+    let spec = Spec { kind: Some(KindId::BLOOM), hash: HashFunction::External, ..Spec::with_capacity(capacity, rate)? };
     let mut filter = create(&spec)?;
     let mut hashes = [0; 256];
     for some in elements.chunks(hashes.len() * of.words()) {
@@ -73,7 +71,7 @@ pub fn read(from: &mut Cursor) -> Result<(f64, Option<Filter>)> {
     let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
     let filter = load_compact(from.take(length)?, &options)?;
     let kind = filter.base().row();
-    if kind.kind != bloom::ROW.kind {
+    if kind.kind != KindId::BLOOM {
         return Err(error!(Corrupt, "a filter of the kind {} came in place of bloom", kind.name));
     }
     Ok((rate, Some(filter)))

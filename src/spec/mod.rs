@@ -1,8 +1,10 @@
 //! What a filter is made from: kind, capacity, rate or geometry, hash function, and the parameters of its kind.
 
 mod automatic;
+mod kind;
 mod parameter;
 
+pub use kind::{KINDS, KindId};
 pub use parameter::{Domain, Parameter};
 
 use crate::error::{Error, Result, error};
@@ -19,18 +21,6 @@ pub const DEFAULT_CAPACITY: u64 = 1_000_000;
 
 /// How many kind-specific parameters a spec holds.
 pub const MAX_PARAMETERS: usize = 8;
-
-/// A kind by its number, as in the C API and in images. Every kind has a constant, such as [`KindId::FUSE`]. A kind is
-/// written and parsed as its name. [`crate::registry`] knows what stands behind a number.
-///
-/// ```
-/// use petal::KindId;
-/// assert_eq!("fuse".parse::<KindId>()?, KindId::FUSE);
-/// assert_eq!(KindId::SPLIT_BLOCK.to_string(), "split_block");
-/// # Ok::<(), petal::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KindId(pub u32);
 
 /// A parameter's id and the value asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

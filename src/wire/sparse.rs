@@ -1,11 +1,12 @@
 //! Larger, sparser filters for the wire (Mitzenmacher, "Compressed Bloom filters", 2002): with more bits and fewer
 //! hashes a filter gives fewer false answers for the same number of bytes of its packed form.
 
+use crate::contract::Row;
 use crate::error::{Result, error};
 use crate::format::{PAYLOAD_UNIT, image_bytes};
-use crate::kinds::bloom::ROW;
+use crate::making::row_of;
 use crate::sizing::{exp, ln, ln_1p_minus};
-use crate::spec::Spec;
+use crate::spec::{KindId, Spec};
 use core::f64::consts::LOG2_E;
 
 /// How much more than the entropy of its fill a packed form takes at most: a share of it, and some bytes.
@@ -34,12 +35,14 @@ pub struct Sparse {
 /// bits are set, the most hashes first. The last filters have the lowest rates, unless `memory` is short ([`best`]).
 ///
 /// # Errors
-/// [`Status::TooLarge`](crate::Status::TooLarge) if no filter is that small.
+/// [`Status::TooLarge`](crate::Status::TooLarge) if no filter is that small;
+/// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) in a build without the kind `bloom`.
 pub fn plan(keys: u64, packed_bytes: u64, memory: u64) -> Result<Vec<Sparse>> {
+    let row = row_of(&Spec { kind: Some(KindId::BLOOM), ..Spec::default() })?;
     let keys = keys.max(1);
     let mut filters = Vec::new();
-    for hashes in 1..=ROW.hashes.1 {
-        let Some(filter) = largest(keys, hashes, packed_bytes, memory) else { break };
+    for hashes in 1..=row.hashes.1 {
+        let Some(filter) = largest(row, keys, hashes, packed_bytes, memory) else { break };
         let is_full = fill(filter.spec.bits, hashes, keys) > 0.5;
         if is_full && !filters.is_empty() {
             break;
@@ -72,7 +75,7 @@ pub fn best(keys: u64, packed_bytes: u64, memory: u64) -> Result<Sparse> {
 
 /// The filter with `hashes` hashes that has the most bits, by bisection over its lines: a packed form of more bits is
 /// never smaller.
-fn largest(keys: u64, hashes: u32, packed_bytes: u64, memory: u64) -> Option<Sparse> {
+fn largest(row: &Row, keys: u64, hashes: u32, packed_bytes: u64, memory: u64) -> Option<Sparse> {
     let fits = |lines: u64| {
         let bits = lines.checked_mul(8 * PAYLOAD_UNIT)?;
         let packed = SHARE * entropy(bits, fill(bits, hashes, keys)) / 8.0 + BYTES;
@@ -80,9 +83,9 @@ fn largest(keys: u64, hashes: u32, packed_bytes: u64, memory: u64) -> Option<Spa
         if packed > packed_bytes as f64 || bytes > memory {
             return None;
         }
-        let spec = Spec { kind: Some(ROW.kind), capacity: keys, bits, hashes, ..Spec::default() };
-        let geometry = ROW.geometry_of(&spec).ok()?;
-        let false_positive_rate = (ROW.false_positive_rate)(&geometry, keys);
+        let spec = Spec { kind: Some(row.kind), capacity: keys, bits, hashes, ..Spec::default() };
+        let geometry = row.geometry_of(&spec).ok()?;
+        let false_positive_rate = (row.false_positive_rate)(&geometry, keys);
         Some(Sparse { spec, packed_bytes: packed.ceil() as u64, bytes, false_positive_rate })
     };
     let mut found = fits(1)?;

@@ -7,6 +7,7 @@ use petal::format::Geometry;
 use petal::interop::{self, ImportOptions};
 use petal::kinds::golomb;
 use petal::kinds::golomb::layout::{Reader, Shape, Stream, StreamWriter};
+use petal::sizing::rate_in_range;
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, registry,
 };
@@ -154,8 +155,8 @@ fn sizes_are_those_of_the_formula() {
 /// The formulas at the ends of what they are for.
 #[test]
 fn formulas_hold_at_their_ends() {
-    use golomb::sizing::{MAX_RANGE, false_positive_rate, payload_bits, range_for};
-    assert_eq!((false_positive_rate(1, 0), false_positive_rate(0, 0)), (0.0, 0.0));
+    use golomb::sizing::{MAX_RANGE, payload_bits, range_for};
+    assert_eq!((rate_in_range(1, 0), rate_in_range(0, 0)), (0.0, 0.0));
     assert_eq!((range_for(1, 0.5), range_for(1, 1.0 / MAX_RANGE as f64)), (Some(2), Some(MAX_RANGE)));
     assert_eq!((range_for(1 << 60, 1e-9), range_for(u64::MAX, 1e-9)), (None, None));
     // Head, a bit of an entry, another after it, and one number of one bit.

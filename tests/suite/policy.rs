@@ -86,7 +86,7 @@ fn names_are_kept_for_ever() {
 
 #[test]
 fn sizes_that_memory_does_not_have_are_none() {
-    for form in Form::ALL {
+    for &form in Form::ALL {
         let most = Policy::new(form, MAX_BITS_PER_KEY).unwrap();
         assert_eq!(most.filter_size(usize::MAX), None);
         assert_eq!(most.filter_size(usize::MAX / 2), None);

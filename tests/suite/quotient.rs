@@ -2,7 +2,6 @@
 
 use crate::common::{image, is_soak, mix};
 use petal::blocks::runs::{Editor, Entries, Reader, Table, Writer};
-use petal::kinds::quotient;
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, SecretKey, Spec, Status,
     create, load,

@@ -3,10 +3,11 @@
 //!
 //! Each form has a file. A [`Policy`] has no state but its form and its size, so any number of threads may use one.
 
+#[cfg(feature = "blocked")]
 mod blocked;
 mod leveldb;
 
-use crate::error::{Result, error};
+use crate::error::{Result, error, left_out};
 use core::ffi::CStr;
 
 /// How a filter's bytes are made from keys. The numbers are those of the C API.
@@ -17,25 +18,46 @@ pub enum Form {
     /// Those of LevelDB's own policy, bit for bit: databases keep the filters that they have.
     LevelDb = 1,
     /// Those of the kind `blocked`, in its compact form, with XXH3 and whole cache lines.
+    #[cfg(feature = "blocked")]
     Blocked = 2,
 }
 
+/// The number of the form `blocked`, which a build without that kind leaves out.
+pub const BLOCKED: u32 = 2;
+
 impl Form {
-    /// Every form.
-    pub const ALL: [Form; 2] = [Form::LevelDb, Form::Blocked];
+    /// Every form that this build has.
+    pub const ALL: &[Form] = &[
+        Form::LevelDb,
+        #[cfg(feature = "blocked")]
+        Form::Blocked,
+    ];
 
     /// The form with this number.
     ///
     /// # Errors
-    /// [`Status::UnknownValue`](crate::Status::UnknownValue).
+    /// [`Status::UnknownValue`](crate::Status::UnknownValue);
+    /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
     pub fn from_number(number: u32) -> Result<Form> {
-        Form::ALL.into_iter().find(|form| *form as u32 == number).ok_or_else(|| {
-            error!(
+        Form::ALL.iter().copied().find(|form| *form as u32 == number).ok_or_else(|| match number {
+            BLOCKED => left_out("form", "blocked", "blocked", "PETAL_KINDS"),
+            _ => error!(
                 UnknownValue,
                 "form = {number} is not a form of filter policies; 1 (leveldb) and 2 (blocked) are known"
-            )
+            ),
         })
     }
+}
+
+/// What the file of a policy's form says.
+macro_rules! of_form {
+    ($policy:expr, $($item:tt)*) => {
+        match $policy.form {
+            Form::LevelDb => leveldb::$($item)*,
+            #[cfg(feature = "blocked")]
+            Form::Blocked => blocked::$($item)*,
+        }
+    };
 }
 
 /// The most bits per key: LevelDB keeps them as an `int`.
@@ -64,37 +86,25 @@ impl Policy {
     /// The name that tables keep next to their filters. Filters of another name are not looked at, so equal names mean
     /// equal bytes, for ever.
     pub fn name(&self) -> &'static CStr {
-        match self.form {
-            Form::LevelDb => leveldb::NAME,
-            Form::Blocked => blocked::NAME,
-        }
+        of_form!(self, NAME)
     }
 
     /// The size in bytes of a filter of `keys` keys; `None` if memory has no such size.
     pub fn filter_size(&self, keys: usize) -> Option<usize> {
-        match self.form {
-            Form::LevelDb => leveldb::size(keys, self.bits_per_key),
-            Form::Blocked => blocked::size(keys, self.bits_per_key),
-        }
+        of_form!(self, size(keys, self.bits_per_key))
     }
 
     /// Writes the filter of `keys` into `filter`, which is [`Policy::filter_size`] bytes long and is overwritten. A key
     /// may come more than once. O(keys).
     pub fn create<'k>(&self, keys: impl ExactSizeIterator<Item = &'k [u8]>, filter: &mut [u8]) {
-        match self.form {
-            Form::LevelDb => leveldb::create(keys, self.bits_per_key, filter),
-            Form::Blocked => blocked::create(keys, self.bits_per_key, filter),
-        }
+        of_form!(self, create(keys, self.bits_per_key, filter))
     }
 
     /// Whether a key may be among those that a filter was made from. Never false for a key that is in the filter; true
     /// for other keys at the filter's false-positive rate. True for bytes that are not a filter of this form. O(1).
     #[inline]
     pub fn may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        match self.form {
-            Form::LevelDb => leveldb::may_match(key, filter),
-            Form::Blocked => blocked::may_match(key, filter),
-        }
+        of_form!(self, may_match(key, filter))
     }
 }
 

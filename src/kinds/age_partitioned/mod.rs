@@ -45,7 +45,7 @@ const STATE_WORDS: usize = 8;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(32),
+    kind: KindId::AGE_PARTITIONED,
     name: "age_partitioned",
     summary: "a window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating",
     capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::AGE),

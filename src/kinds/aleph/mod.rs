@@ -73,7 +73,7 @@ pub const REGIME: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(31),
+    kind: KindId::ALEPH,
     name: "aleph",
     summary: "an Aleph filter: grows with its keys, keeps its false-positive rate, and removes keys",
     capabilities: Capabilities::INSERT

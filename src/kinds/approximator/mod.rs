@@ -42,7 +42,7 @@ const WORD: u64 = 64;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(16),
+    kind: KindId::APPROXIMATOR,
     name: "approximator",
     summary: "a map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges",
     capabilities: Capabilities::PUT.with(Capabilities::CLEAR).with(Capabilities::MERGE),

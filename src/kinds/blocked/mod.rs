@@ -44,7 +44,7 @@ pub const BLOCKS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(3),
+    kind: KindId::BLOCKED,
     name: "blocked",
     summary: "the blocked Bloom filter: one cache line a key, nearly as accurate as the classic one",
     capabilities: bit_filter::CAPABILITIES,

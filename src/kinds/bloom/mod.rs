@@ -45,7 +45,7 @@ pub const SLICE_WIDTH: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(1),
+    kind: KindId::BLOOM,
     name: "bloom",
     summary: "the classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays",
     capabilities: bit_filter::CAPABILITIES,

@@ -22,7 +22,7 @@ pub const CHECK_BITS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(7),
+    kind: KindId::BLOOMIER,
     name: "bloomier",
     summary: "a map built once: the exact value of each key, and no value for other keys",
     parameters: &[&VALUE_BITS, &CHECK_BITS, &SOLVER],

@@ -53,7 +53,7 @@ pub const LAYOUT: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(5),
+    kind: KindId::COUNTING,
     name: "counting",
     summary: "the counting Bloom filter: removes keys and counts them; a counter wherever bloom or blocked has a bit",
     capabilities: Capabilities::INSERT

@@ -62,7 +62,7 @@ pub const TIMES: Parameter = contract::times(7);
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(22),
+    kind: KindId::CUCKOO,
     name: "cuckoo",
     summary: "a cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full",
     capabilities: Capabilities::INSERT

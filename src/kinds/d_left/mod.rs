@@ -39,7 +39,7 @@ pub const TIMES: Parameter = contract::times(3 * sizing::cells(1) / 2 - 1);
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(26),
+    kind: KindId::D_LEFT,
     name: "d_left",
     summary: "the d-left counting filter: removes and counts keys, in place too, lists them and is resized",
     capabilities: Capabilities::INSERT

@@ -22,7 +22,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(19),
+    kind: KindId::EXACT_BITS,
     name: "exact_bits",
     summary: "a bit for each integer below a bound: no false positives; for keys that are dense integers",
     capabilities: Capabilities::INSERT

@@ -51,7 +51,7 @@ pub const PARTITION_PREFIX_BYTES: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(35),
+    kind: KindId::EXACT_SET,
     name: "exact_set",
     summary: "two levels, built once from members and excluded keys: no error for any of them, near the fewest bits",
     parameters: &[&FINGERPRINT_BITS, &PARTITION_PREFIX_BYTES],

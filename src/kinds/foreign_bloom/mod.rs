@@ -47,7 +47,7 @@ const ATTACHMENT_WORD: usize = 1;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(8),
+    kind: KindId::FOREIGN_BLOOM,
     name: "foreign_bloom",
     summary: "a classic Bloom filter placed as another system places it, for exchanging its bytes",
     capabilities: Capabilities::INSERT

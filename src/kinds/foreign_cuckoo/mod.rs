@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(12),
+    kind: KindId::FOREIGN_CUCKOO,
     name: "foreign_cuckoo",
     summary: "RedisBloom's cuckoo filter, for looking keys up and giving its bytes back",
     structure: Structure::Filter { open },

@@ -55,7 +55,7 @@ pub const TIGHTENING: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(11),
+    kind: KindId::FOREIGN_SCALABLE,
     name: "foreign_scalable",
     summary: "a chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys",
     capabilities: Capabilities::INSERT

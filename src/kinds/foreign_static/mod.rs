@@ -26,7 +26,7 @@ pub const FORM: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(10),
+    kind: KindId::FOREIGN_STATIC,
     name: "foreign_static",
     summary: "a filter that another system made of all of its keys, for looking keys up",
     parameters: &[&FORM],

@@ -44,7 +44,7 @@ pub const ARITY: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(4),
+    kind: KindId::FUSE,
     name: "fuse",
     summary: "the binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate",
     parameters: &[&FINGERPRINT_BITS, &ARITY],

@@ -37,7 +37,7 @@ pub const RANGE: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(14),
+    kind: KindId::GOLOMB,
     name: "golomb",
     summary: "a Golomb-coded set: built once from all keys, 1.5 to 2.1 bits a key over the bound, merged and listed",
     capabilities: Capabilities::MERGE

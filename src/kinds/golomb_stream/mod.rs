@@ -44,7 +44,7 @@ pub const MULTIPLIER: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(20),
+    kind: KindId::GOLOMB_STREAM,
     name: "golomb_stream",
     summary: "a Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass",
     capabilities: Capabilities::ENUMERATE,

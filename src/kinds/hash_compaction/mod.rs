@@ -47,7 +47,7 @@ pub const SIGNATURE_BITS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(17),
+    kind: KindId::HASH_COMPACTION,
     name: "hash_compaction",
     summary: "a hash table of signatures: says what is new, and refuses keys when it is full; for model checkers",
     capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::ESTIMATE),

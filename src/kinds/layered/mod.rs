@@ -52,7 +52,7 @@ pub const SHRINK: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(28),
+    kind: KindId::LAYERED,
     name: "layered",
     summary: "the layered Bloom filter: counts keys to the number of its layers, each smaller than the one before",
     capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::ESTIMATE).with(Capabilities::COUNT),

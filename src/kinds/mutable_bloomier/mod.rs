@@ -36,7 +36,7 @@ const CELLS: u32 = 3;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(21),
+    kind: KindId::MUTABLE_BLOOMIER,
     name: "mutable_bloomier",
     summary: "a map built once, whose values can be replaced in place",
     capabilities: Capabilities::REPLACE,

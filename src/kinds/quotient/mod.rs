@@ -49,7 +49,7 @@ pub const TIMES: Parameter = contract::times(1 << 32);
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(23),
+    kind: KindId::QUOTIENT,
     name: "quotient",
     summary: "the counting quotient filter: removes and counts keys (copies take room), merges, lists and resizes",
     capabilities: Capabilities::INSERT

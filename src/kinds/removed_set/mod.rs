@@ -41,7 +41,7 @@ pub const REMOVALS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(29),
+    kind: KindId::REMOVED_SET,
     name: "removed_set",
     summary: "a Bloom filter with a second one for removed keys: each is removed once, and some others may be lost",
     capabilities: Capabilities::INSERT

@@ -12,7 +12,7 @@ use crate::spec::{KindId, Size, Spec};
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(15),
+    kind: KindId::RETRIEVAL,
     name: "retrieval",
     summary: "the smallest map, built once: the exact value of each key, and an arbitrary value for other keys",
     parameters: &[&VALUE_BITS, &SOLVER],

@@ -47,7 +47,7 @@ pub const RIBBON_WIDTH: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(13),
+    kind: KindId::RIBBON,
     name: "ribbon",
     summary: "the bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate",
     parameters: &[&FINGERPRINT_BITS, &RIBBON_WIDTH],

@@ -23,7 +23,7 @@ use sizing::MAX_BLOCKS;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(9),
+    kind: KindId::ROCKSDB_BLOOM,
     name: "rocksdb_bloom",
     summary: "the Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key",
     capabilities: bit_filter::CAPABILITIES,

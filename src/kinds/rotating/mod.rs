@@ -71,7 +71,7 @@ pub const CLOCK: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(34),
+    kind: KindId::ROTATING,
     name: "rotating",
     summary: "a window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole",
     capabilities: Capabilities::INSERT

@@ -55,7 +55,7 @@ pub const GROWTH: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(6),
+    kind: KindId::SCALABLE,
     name: "scalable",
     summary: "the scalable Bloom filter: grows with its keys and keeps its false-positive rate",
     capabilities: Capabilities::INSERT

@@ -44,7 +44,7 @@ pub const BUCKETS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(18),
+    kind: KindId::SIGNATURES,
     name: "signatures",
     summary: "a static table of cuckoo signatures: built once from all keys, two cache lines a lookup",
     parameters: &[&SIGNATURE_BITS, &BUCKETS],

@@ -64,7 +64,7 @@ pub const METHOD: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(25),
+    kind: KindId::SPECTRAL,
     name: "spectral",
     summary: "the spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods",
     capabilities: Capabilities::INSERT

@@ -30,7 +30,7 @@ const LANES: u32 = 8;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(2),
+    kind: KindId::SPLIT_BLOCK,
     name: "split_block",
     summary: "the split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits",
     capabilities: bit_filter::CAPABILITIES,

@@ -55,7 +55,7 @@ const GROUP: u64 = 64;
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(33),
+    kind: KindId::STABLE,
     name: "stable",
     summary: "cells that count down: old keys fade, the rate stays for ever, and recent keys may be lost as well",
     capabilities: Capabilities::INSERT

@@ -43,7 +43,7 @@ pub const FREQUENT_SHARE: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(36),
+    kind: KindId::STACKED,
     name: "stacked",
     summary: "levels, built once from members and frequent strangers: few false answers for strangers that are known",
     parameters: &[&FREQUENT_SHARE],

@@ -50,7 +50,7 @@ pub const DOUBLINGS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(30),
+    kind: KindId::TAFFY,
     name: "taffy",
     summary: "a taffy filter: grows with its keys, keeps its false-positive rate, and looks at two lines at any size",
     capabilities: Capabilities::INSERT

@@ -51,7 +51,7 @@ pub const INCREMENTS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(27),
+    kind: KindId::VARIABLE_INCREMENT,
     name: "variable_increment",
     summary: "the counting Bloom filter with variable increments: removes keys in less memory than counting",
     capabilities: Capabilities::INSERT

@@ -44,7 +44,7 @@ pub const TIMES: Parameter = contract::times(sizing::block(8).0 - 1);
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(24),
+    kind: KindId::VECTOR_QUOTIENT,
     name: "vector_quotient",
     summary: "a vector quotient filter: removes keys, and takes them as fast when it is nearly full as when it is empty",
     capabilities: Capabilities::INSERT

@@ -42,7 +42,7 @@ const VALUE_BITS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(256),
+    kind: KindId::IBLT,
     name: "iblt",
     summary: "an invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only",
     capabilities: Capabilities::INSERT

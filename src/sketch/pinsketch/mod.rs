@@ -50,7 +50,7 @@ static BITS: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(258),
+    kind: KindId::PINSKETCH,
     name: "pinsketch",
     layout_version: 2,
     summary: "sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory",

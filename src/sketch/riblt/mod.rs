@@ -39,7 +39,7 @@ static KEY_BYTES: Parameter = Parameter {
 
 /// The registry's row.
 pub const ROW: Row = Row {
-    kind: KindId(257),
+    kind: KindId::RIBLT,
     name: "riblt",
     summary: "a rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols",
     capabilities: Capabilities::INSERT

@@ -5,11 +5,11 @@
 //! The numbers of a header are checked against each other, so that no bytes fit two of the layouts. A fingerprint has
 //! 8, 16 or 32 bits: the length says which. What C writes with 16 bits ends with four bytes that mean nothing.
 
-use super::table::static_filter;
-use super::{Format, ImportOptions};
+use super::static_filter;
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::hash::HashFunction;
+use crate::interop::{Format, ImportOptions};
 
 pub const FORMAT: Format = Format {
     name: "binary_fuse",

@@ -1,10 +1,13 @@
 //! Filters of the kind `foreign_scalable`, made from what a format's bytes say of their links, and written back.
 
-use super::array::little_endian;
+pub mod redisbloom;
+pub mod valkey_chain;
+
 use crate::error::{Result, Status, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
+use crate::interop::payload::little_endian;
 use crate::kinds::foreign_bloom;
 use crate::kinds::foreign_bloom::placements::NAMES;
 use crate::kinds::foreign_scalable::links::{Chain, LINE, Link, TAKEN, directory};

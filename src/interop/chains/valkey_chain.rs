@@ -1,14 +1,14 @@
 //! A whole object of valkey-bloom: what `BF.LOAD` takes. A chain starts with a 1, the expansion as 32 bits, rate and
 //! tightening as doubles, whether the secrets were chosen at random, and the number of filters as 64 bits. Then each
-//! filter follows: its length, the bytes that [`super::valkey`] describes, how many keys it has taken, and for how many
+//! filter follows: its length, the bytes that [`crate::interop::arrays::valkey`] describes, how many keys it has taken, and for how many
 //! it was sized. All filters of an object have the same secrets. An object with an expansion of 0 does not grow.
 
-use super::chain::{LinkBytes, Whole, Written, written};
-use super::valkey::{Blob, HEADER, blob, write_header};
-use super::{Cursor, Format, ImportOptions};
+use super::{LinkBytes, Whole, Written, written};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
+use crate::interop::arrays::valkey::{Blob, HEADER, blob, write_header};
+use crate::interop::{Cursor, Format, ImportOptions};
 use crate::kinds::foreign_scalable::links::Link;
 use crate::storage::try_vec;
 

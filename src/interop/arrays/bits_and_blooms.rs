@@ -2,14 +2,15 @@
 //! big-endian 64-bit numbers, then the bit set: its length, which is m, and its words. A program-wide switch makes
 //! these last two little-endian.
 
-use super::array::{
-    Parts, attachment_of, big_endian, check_no_seed, classical_bits, little_endian, parts_of, spec_of,
-    write_big_endian, write_little_endian,
+use super::{
+    Parts, attachment_of, big_endian, classical_bits, parts_of, spec_of, write_big_endian, write_little_endian,
 };
-use super::{Cursor, Format, ImportOptions, Wanted};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

@@ -2,11 +2,12 @@
 //! 64-bit words as big-endian `int`s, then the words, big-endian. Texts are hashed as UTF-8, whole numbers as eight
 //! little-endian bytes.
 
-use super::array::{Parts, big_endian, check_no_seed, classical_bits, parts_of, spec_of, write_big_endian};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, big_endian, classical_bits, parts_of, spec_of, write_big_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

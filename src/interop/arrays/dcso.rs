@@ -1,14 +1,13 @@
 //! DCSO's bloom: six little-endian 64-bit fields (flags, n, p, k, m, keys that were new when they were inserted), the
 //! words, and the user's data up to the end. A file that is compressed with gzip is uncompressed first, by its owner.
 
-use super::array::{
-    Parts, attachment_of, check_no_seed, classical_bits, little_endian, parts_of, spec_of, spec_with_rate,
-    write_little_endian,
-};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, attachment_of, classical_bits, parts_of, spec_of, spec_with_rate, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::{Spec, check_rate};
 use core::f64::consts::LN_2;
 

@@ -1,5 +1,21 @@
-//! Filters of the kind `foreign_bloom`, made from what a format's bytes say, and written back.
+//! Formats whose filters are of the kind `foreign_bloom`: these are made from what a format's bytes say, and written
+//! back.
 
+pub mod bip37;
+pub mod bits_and_blooms;
+pub mod cassandra;
+pub mod datasketches;
+pub mod dcso;
+pub mod guava;
+pub mod hbase;
+pub mod leveldb;
+pub mod libbloom;
+pub mod orc;
+pub mod spark;
+pub mod squid;
+pub mod valkey;
+
+use super::payload::little_endian;
 use crate::contract::Base;
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -113,11 +129,6 @@ pub fn parts_of(filter: &Filter, placements: &[&str], format: &str) -> Result<Pa
     })
 }
 
-/// Little-endian bytes as words, where the last one is extended with zeros.
-pub fn little_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    bytes.chunks(8).map(|bytes| u64::from_le_bytes(core::array::from_fn(|i| bytes.get(i).copied().unwrap_or(0))))
-}
-
 /// Big-endian bytes, eight to a word, as words.
 pub fn big_endian(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_be_bytes(*word))
@@ -142,17 +153,6 @@ pub fn write_big_endian(base: &Base, sink: &mut Sink) -> Result<()> {
 /// The size in bits that most libraries start from: -n ln p / ln(2)^2.
 pub fn classical_bits(capacity: u64, false_positive_rate: f64) -> f64 {
     -(capacity as f64) * false_positive_rate.ln() / (LN_2 * LN_2)
-}
-
-/// Refuses a seed where the format has none.
-///
-/// # Errors
-/// [`Status::Contradiction`].
-pub fn check_no_seed(seed: u64, format: &str) -> Result<()> {
-    match seed {
-        0 => Ok(()),
-        _ => Err(error!(Contradiction, "seed = {seed} has no meaning for {format}, whose filters have none")),
-    }
 }
 
 /// The words of the bits of a filter of the kind `foreign_bloom`.

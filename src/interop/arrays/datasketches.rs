@@ -1,11 +1,12 @@
 //! Apache DataSketches' Bloom filter (family 21): a preamble of three longs; the number of bits that are set, or -1 if
 //! nobody counted them; and the words, little-endian. An empty filter is only its preamble.
 
-use super::array::{Parts, attachment_of, classical_bits, little_endian, parts_of, spec_of, words_of};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, attachment_of, classical_bits, parts_of, spec_of, words_of};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

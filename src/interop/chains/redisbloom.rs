@@ -6,13 +6,13 @@
 //! than 16 MiB and none with bytes of two links. The iterator of a piece is 1 more than the bytes of all arrays up to
 //! its end.
 
-use super::array::check_no_seed;
-use super::chain::{LinkBytes, Whole, Written, written};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{LinkBytes, Whole, Written, written};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
 use crate::hash::HashFunction;
+use crate::interop::check_no_seed;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::kinds::foreign_bloom::{self, PLACEMENT, STATED_RATE};
 use crate::kinds::foreign_scalable::links::{Link, redis_hashes, sized};
 use crate::kinds::foreign_scalable::{ROW, SCALING};

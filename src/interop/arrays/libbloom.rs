@@ -5,13 +5,13 @@
 //! Version 1 has no file: its bytes are the array behind `bf`, and the import options `bits` and `hashes` say what the
 //! struct would.
 
-use super::array::{
-    Parts, attachment_of, check_no_seed, little_endian, parts_of, spec_of, spec_with_rate, write_little_endian,
-};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, attachment_of, parts_of, spec_of, spec_with_rate, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::{Spec, check_rate};
 
 /// ln(2)^2 and ln(2) as libbloom writes them: the last bit of a size depends on this.

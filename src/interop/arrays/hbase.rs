@@ -2,11 +2,13 @@
 //! function and the number of keys as big-endian `int`s, then the bits. In an HFile the chunk of a block has only the
 //! bits, and the meta block of the filter has k and the type of all its chunks.
 
-use super::array::{Parts, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, parts_of, spec_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::kinds::foreign_bloom::placements::MOST_HBASE_BYTES;
 use crate::spec::Spec;
 use core::f64::consts::LN_2;

@@ -1,11 +1,13 @@
 //! LevelDB's filters (`leveldb.BuiltinBloomFilter2`), which are also those of goleveldb: the bits and a byte for k. How
 //! filters lie in a table's filter block is up to the table.
 
-use super::array::{Parts, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
-use super::{Format, ImportOptions, Wanted};
+use super::{Parts, parts_of, spec_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Format, ImportOptions, Wanted};
 use crate::kinds::foreign_bloom::placements::MOST_LEVELDB_HASHES;
 use crate::spec::Spec;
 use core::f64::consts::LN_2;

@@ -1,11 +1,12 @@
 //! Bitcoin's `filterload` message (BIP 37): the number of bytes as a CompactSize, the bytes, k, the tweak, and a byte
 //! of flags.
 
-use super::array::{Parts, attachment_of, little_endian, parts_of, spec_of, write_little_endian};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, attachment_of, parts_of, spec_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::kinds::foreign_bloom::placements::{MOST_BIP37_BYTES, MOST_BIP37_HASHES};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;

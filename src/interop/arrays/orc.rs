@@ -3,11 +3,13 @@
 //! messages, one for each row group, each behind a tag (0a) and its length. The bytes do not say whether texts or
 //! numbers were hashed: there is a format for each.
 
-use super::array::{Parts, check_no_seed, classical_bits, little_endian, parts_of, spec_of, write_little_endian};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, classical_bits, parts_of, spec_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::spec::Spec;
 use core::f64::consts::LN_2;
 

@@ -2,11 +2,11 @@
 //! k, as little-endian `u32`; a comment of at most 44 bytes, filled up with zeros; and the blocks, of 64 bytes each.
 //! Callers of blobloom bring hashes, and so do callers of the filter here: they have to know which function they use.
 
-use super::table::static_filter;
-use super::{Cursor, Format, ImportOptions};
+use super::static_filter;
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::hash::HashFunction;
+use crate::interop::{Cursor, Format, ImportOptions};
 use crate::kinds::foreign_static::tables::MAX_BLOBLOOM_HASHES as MAX_HASHES;
 
 pub const FORMAT: Format = Format {

@@ -1,10 +1,11 @@
 //! Apache Cassandra's `Filter.db`: k and the number of 64-bit words as big-endian `int`s, then the bits. The version of
 //! the tables that wrote it stands in the file's name, not in its bytes, so there is a format for each way.
 
-use super::array::{Parts, big_endian, little_endian};
-use super::{Cursor, Format, ImportOptions};
+use super::{Parts, big_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions};
 
 /// Version `na` (4.0) and later: the bits as bytes.
 pub const V4: Format = Format {

@@ -5,11 +5,13 @@
 //! keys, of deletions, and of bytes of bits, 32 bits each; then, in a byte each, the bits for an entry of the capacity
 //! and the number of hashes; then zeros.
 
-use super::array::{Parts, attachment_of, check_no_seed, little_endian, parts_of, spec_of, write_little_endian};
-use super::{Cursor, Format, ImportOptions, Wanted};
+use super::{Parts, attachment_of, parts_of, spec_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::check_no_seed;
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions, Wanted};
 use crate::kinds::foreign_bloom::placements::{MOST_SQUID_BITS, SQUID_HASHES};
 use crate::spec::Spec;
 

@@ -2,11 +2,11 @@
 //! `u64`, and the fingerprints, three thirds of them, of 8 or 16 bits; 32 bits are read as well. Keys are numbers of 64
 //! bits, and are given as hashes here.
 
-use super::table::static_filter;
-use super::{Cursor, Format, ImportOptions};
+use super::static_filter;
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::hash::HashFunction;
+use crate::interop::{Cursor, Format, ImportOptions};
 
 pub const FORMAT: Format = Format {
     name: "xor",

@@ -1,11 +1,12 @@
 //! One filter of a valkey-bloom object: the bytes of the Rust crate bloomfilter, version 3. They are a 1, the number of
 //! bytes as 64 bits, k as 32 bits, two secrets of 16 bytes, and the bits.
 
-use super::array::{Parts, little_endian, parts_of, write_little_endian};
-use super::{Cursor, Format, ImportOptions};
+use super::{Parts, parts_of, write_little_endian};
 use crate::error::{Result, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
+use crate::interop::payload::little_endian;
+use crate::interop::{Cursor, Format, ImportOptions};
 
 pub const FORMAT: Format = Format {
     name: "valkey",
