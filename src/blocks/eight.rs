@@ -1,12 +1,21 @@
 //! Eight 64-bit numbers in a vector of AVX-512, for kernels that read each key's own places.
 
+use super::lanes::operations;
 use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Keys of a vector.
 pub const WIDTH: usize = 8;
 
 /// Eight numbers.
 pub type Eight = [u64; WIDTH];
+
+/// What [`lanes`](super::lanes) names alike: numbers, a vector of them, and some lanes of a vector.
+pub type Numbers = Eight;
+/// A vector of eight numbers.
+pub type Vector = __m512i;
+/// Some of eight lanes: a bit each.
+pub type Mask = u8;
 
 /// Eight numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
 /// here: after a store into two lines the reads would wait.
@@ -43,6 +52,77 @@ pub fn numbers(eight: __m512i) -> Eight {
     let mut numbers = Line([0; WIDTH]);
     store(&mut numbers.0, eight);
     numbers.0
+}
+
+operations! {
+    "avx512f,avx512bw,avx512dq,avx512vl";
+    /// The sums of two vectors, lane by lane.
+    add(x: Vector, y: Vector) -> Vector = _mm512_add_epi64(x, y);
+    /// The differences of two vectors, lane by lane.
+    subtract(x: Vector, y: Vector) -> Vector = _mm512_sub_epi64(x, y);
+    /// The bits that two vectors have in common.
+    and(x: Vector, y: Vector) -> Vector = _mm512_and_si512(x, y);
+    /// The bits that one of two vectors has.
+    or(x: Vector, y: Vector) -> Vector = _mm512_or_si512(x, y);
+    /// The bits in which two vectors differ.
+    xor(x: Vector, y: Vector) -> Vector = _mm512_xor_si512(x, y);
+    /// Numbers, shifted to higher bits.
+    left(x: Vector, by: u32) -> Vector = _mm512_sll_epi64(x, _mm_cvtsi32_si128(by as i32));
+    /// Numbers, shifted to lower bits.
+    right(x: Vector, by: u32) -> Vector = _mm512_srl_epi64(x, _mm_cvtsi32_si128(by as i32));
+    /// Numbers, each shifted to higher bits by the number in its lane.
+    left_each(x: Vector, by: Vector) -> Vector = _mm512_sllv_epi64(x, by);
+    /// The low halves of the products.
+    multiply(x: Vector, y: Vector) -> Vector = _mm512_mullo_epi64(x, y);
+    /// The products of the low halves.
+    multiply_halves(x: Vector, y: Vector) -> Vector = _mm512_mul_epu32(x, y);
+    /// Bytes that are added to those of another vector.
+    add_bytes(x: Vector, y: Vector) -> Vector = _mm512_add_epi8(x, y);
+    /// Bytes that are subtracted from those of another vector.
+    subtract_bytes(x: Vector, y: Vector) -> Vector = _mm512_sub_epi8(x, y);
+    /// Bytes of each two lanes, as `from` says of 16 bytes.
+    move_bytes(x: Vector, from: __m128i) -> Vector = _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(from));
+    /// Numbers with the highest 16 bits of others.
+    with_top(x: Vector, top: Vector) -> Vector = _mm512_mask_blend_epi16(0x8888_8888, x, top);
+    /// The numbers of the lanes: 0, 1 and so on.
+    numbered() -> Vector = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
+    /// The lanes in which a vector has none of these bits.
+    lacks(x: Vector, bits: Vector) -> Mask = _mm512_testn_epi64_mask(x, bits);
+    /// The lanes in which a vector has a bit, one in each lane.
+    has(x: Vector, bit: Vector) -> Mask = _mm512_test_epi64_mask(x, bit);
+    /// The lanes in which two vectors are equal.
+    equal(x: Vector, y: Vector) -> Mask = _mm512_cmpeq_epi64_mask(x, y);
+    /// The lanes in which the first of two numbers is less. Both are below 2^63.
+    less(x: Vector, y: Vector) -> Mask = _mm512_cmplt_epu64_mask(x, y);
+    /// The lanes of both masks.
+    both(x: Mask, y: Mask) -> Mask = x & y;
+    /// The lanes of one of two masks.
+    either(x: Mask, y: Mask) -> Mask = x | y;
+    /// The lanes of the first mask that the second one does not have.
+    without(x: Mask, y: Mask) -> Mask = x & !y;
+    /// Numbers of `yes` in the lanes of a mask, and of `no` in the others.
+    choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm512_mask_mov_epi64(no, mask, yes);
+    /// The first lanes; all of them, if there are no more.
+    first(lanes: usize) -> Mask = if lanes < WIDTH { (1 << lanes) - 1 } else { u8::MAX };
+    /// A bit for each lane of a mask.
+    lane_bits(mask: Mask) -> u8 = mask;
+    /// The numbers whose bit is set in the mask, one after the other. Zeros are in the lanes after them.
+    pack(mask: u8, x: Vector) -> Vector = _mm512_maskz_compress_epi64(mask, x);
+    /// As [`pack`].
+    pack_or_zero(mask: u8, x: Vector) -> Vector = pack(mask, x);
+}
+
+/// Words at these places, which other threads may be changing. Each has its own load, because the instruction that
+/// gathers them takes longer.
+///
+/// # Safety
+/// The places are among the words.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub unsafe fn read_words(words: &[AtomicU64], at: &Numbers) -> Vector {
+    // SAFETY: the places are among the words, as the safety section asks.
+    let read = |i: usize| unsafe { words.get_unchecked(at[i] as usize) }.load(Ordering::Relaxed) as i64;
+    _mm512_set_epi64(read(7), read(6), read(5), read(4), read(3), read(2), read(1), read(0))
 }
 
 /// The eight bytes from each of eight places on. Each has its own load, because the instruction that gathers them takes

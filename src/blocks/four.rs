@@ -1,13 +1,22 @@
 //! Four 64-bit numbers in a vector of AVX2, for kernels that read each key's own places.
 
+use super::lanes::operations;
 use crate::bits::{MIX, MIX_SCATTERED};
 use core::arch::x86_64::*;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Numbers of a vector.
 pub const WIDTH: usize = 4;
 
 /// Four numbers.
 pub type Four = [u64; WIDTH];
+
+/// What [`lanes`](super::lanes) names alike: numbers, a vector of them, and some lanes of a vector.
+pub type Numbers = Four;
+/// A vector of four numbers.
+pub type Vector = __m256i;
+/// Some of four lanes: all bits of these lanes are set.
+pub type Mask = __m256i;
 
 /// Four numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
 /// here: after a store into two lines the reads would wait.
@@ -51,6 +60,73 @@ pub fn numbers(four: __m256i) -> Four {
 #[target_feature(enable = "avx2")]
 pub fn signs(four: __m256i) -> u8 {
     _mm256_movemask_pd(_mm256_castsi256_pd(four)) as u8
+}
+
+operations! {
+    "avx2";
+    /// The sums of two vectors, lane by lane.
+    add(x: Vector, y: Vector) -> Vector = _mm256_add_epi64(x, y);
+    /// The differences of two vectors, lane by lane.
+    subtract(x: Vector, y: Vector) -> Vector = _mm256_sub_epi64(x, y);
+    /// The bits that two vectors have in common.
+    and(x: Vector, y: Vector) -> Vector = _mm256_and_si256(x, y);
+    /// The bits that one of two vectors has.
+    or(x: Vector, y: Vector) -> Vector = _mm256_or_si256(x, y);
+    /// The bits in which two vectors differ.
+    xor(x: Vector, y: Vector) -> Vector = _mm256_xor_si256(x, y);
+    /// Numbers, shifted to higher bits.
+    left(x: Vector, by: u32) -> Vector = _mm256_sll_epi64(x, _mm_cvtsi32_si128(by as i32));
+    /// Numbers, shifted to lower bits.
+    right(x: Vector, by: u32) -> Vector = _mm256_srl_epi64(x, _mm_cvtsi32_si128(by as i32));
+    /// Numbers, each shifted to higher bits by the number in its lane.
+    left_each(x: Vector, by: Vector) -> Vector = _mm256_sllv_epi64(x, by);
+    /// The products of the low halves.
+    multiply_halves(x: Vector, y: Vector) -> Vector = _mm256_mul_epu32(x, y);
+    /// Bytes that are added to those of another vector.
+    add_bytes(x: Vector, y: Vector) -> Vector = _mm256_add_epi8(x, y);
+    /// Bytes that are subtracted from those of another vector.
+    subtract_bytes(x: Vector, y: Vector) -> Vector = _mm256_sub_epi8(x, y);
+    /// Bytes of each two lanes, as `from` says of 16 bytes.
+    move_bytes(x: Vector, from: __m128i) -> Vector = _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(from));
+    /// Numbers with the highest 16 bits of others.
+    with_top(x: Vector, top: Vector) -> Vector = _mm256_blend_epi16::<0x88>(x, top);
+    /// The numbers of the lanes: 0, 1 and so on.
+    numbered() -> Vector = _mm256_set_epi64x(3, 2, 1, 0);
+    /// The lanes in which a vector has none of these bits.
+    lacks(x: Vector, bits: Vector) -> Mask = _mm256_cmpeq_epi64(_mm256_and_si256(x, bits), _mm256_setzero_si256());
+    /// The lanes in which a vector has a bit, one in each lane.
+    has(x: Vector, bit: Vector) -> Mask = _mm256_cmpeq_epi64(_mm256_and_si256(x, bit), bit);
+    /// The lanes in which two vectors are equal.
+    equal(x: Vector, y: Vector) -> Mask = _mm256_cmpeq_epi64(x, y);
+    /// The lanes in which the first of two numbers is less. Both are below 2^63.
+    less(x: Vector, y: Vector) -> Mask = _mm256_cmpgt_epi64(y, x);
+    /// The lanes of both masks.
+    both(x: Mask, y: Mask) -> Mask = _mm256_and_si256(x, y);
+    /// The lanes of one of two masks.
+    either(x: Mask, y: Mask) -> Mask = _mm256_or_si256(x, y);
+    /// The lanes of the first mask that the second one does not have.
+    without(x: Mask, y: Mask) -> Mask = _mm256_andnot_si256(y, x);
+    /// Numbers of `yes` in the lanes of a mask, and of `no` in the others.
+    choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm256_blendv_epi8(no, yes, mask);
+    /// The first lanes; all of them, if there are no more.
+    first(lanes: usize) -> Mask = less(numbered(), all(lanes as u64));
+    /// A bit for each lane of a mask.
+    lane_bits(mask: Mask) -> u8 = signs(mask);
+    /// As [`pack`], with zeros in the lanes after the packed ones.
+    pack_or_zero(mask: u8, x: Vector) -> Vector = _mm256_and_si256(pack(mask, x), first(mask.count_ones() as usize));
+}
+
+/// Words at these places, which other threads may be changing. Each has its own load, because the instruction that
+/// gathers them takes longer.
+///
+/// # Safety
+/// The places are among the words.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub unsafe fn read_words(words: &[AtomicU64], at: &Numbers) -> Vector {
+    // SAFETY: the places are among the words, as the safety section asks.
+    let read = |i: usize| unsafe { words.get_unchecked(at[i] as usize) }.load(Ordering::Relaxed) as i64;
+    _mm256_set_epi64x(read(3), read(2), read(1), read(0))
 }
 
 /// For each choice of four lanes, where the halves of the lanes go that are chosen. The chosen lanes come first.

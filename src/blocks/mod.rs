@@ -11,6 +11,8 @@ pub(crate) mod eight;
 pub mod fingerprint_table;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod four;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod lanes;
 pub mod mixing;
 pub mod placed;
 pub mod probe;

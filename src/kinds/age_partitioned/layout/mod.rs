@@ -9,11 +9,9 @@
 //! slice, and often guesses wrong. In a batch many keys take each step in turn, and the kernels for vectors walk four
 //! or eight of them side by side.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod walks;
 
@@ -29,9 +27,9 @@ use core::sync::atomic::AtomicU64;
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &lanes::avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &lanes::avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
 }

@@ -10,12 +10,10 @@
 //!
 //! Bit p is bit p mod 64 of the little-endian 64-bit word p / 64.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod derivation;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod present;
 
 pub(crate) use derivation::bits_of;
@@ -44,9 +42,9 @@ const FIRST_PROBES: u32 = 2;
 pub fn kernel(instructions: Instructions) -> Option<&'static Kernel> {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => Some(&avx2::KERNEL),
+        crate::simd::Kernel::Avx2 => Some(&lanes::avx2::KERNEL),
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => Some(&avx512::KERNEL),
+        crate::simd::Kernel::Avx512 => Some(&lanes::avx512::KERNEL),
         _ => None,
     }
 }
