@@ -214,7 +214,9 @@ typedef int32_t petal_status;
 #define PETAL_ERR_FULL (-31)
 /** The kind can do that, but this handle may not: its image is open for reading, shared, or in place. */
 #define PETAL_ERR_UNSUPPORTED_BY_HANDLE (-32)
-/** This build of the library leaves out the kind, the format or the kernel; the message names the option. */
+/**
+ * This build of the library leaves out the kind, the handle, the format or the kernel; the message names the option.
+ */
 #define PETAL_ERR_UNSUPPORTED_BY_BUILD (-33)
 
 /** A sentence, without a full stop, that explains a status. Static, never NULL. */

@@ -355,7 +355,8 @@
 //! All kinds and instruction sets are there by default. `default-features = false` leaves them out, and each kind is a
 //! feature by its name: `features = ["blocked", "fuse", "instructions"]`. `instructions` stands for `avx2`, `avx512`
 //! and `neon`, which are used where the processor has them; the answers and bytes are the same without. What a build
-//! leaves out is refused with [`Status::UnsupportedByBuild`].
+//! leaves out is refused with [`Status::UnsupportedByBuild`]. The handles that are neither filters nor maps are there
+//! with their kinds, and [`session`] is a feature too.
 //!
 //! The feature `serde`, which is off by default, reads and writes a [`Spec`] as names and numbers, and a [`KindId`], a
 //! [`HashFunction`] or a [`Kernel`] as its name. The secret key of a spec is never written. A handle is the bytes of
@@ -417,46 +418,61 @@ struct Readme;
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 
+#[cfg(feature = "aggregate")]
 pub mod aggregate;
 mod batch;
 mod bits;
 pub mod blocks;
 pub mod contract;
+#[cfg(feature = "digest")]
 pub mod digest;
 mod error;
 pub mod format;
 pub mod generic;
 mod handle;
 pub mod hash;
+#[cfg(feature = "index")]
 pub mod index;
 pub mod interop;
 pub mod kinds;
 mod making;
 mod order;
 pub mod registry;
+#[cfg(feature = "router")]
 pub mod router;
 #[cfg(feature = "serde")]
 mod serde_forms;
+#[cfg(feature = "session")]
 pub mod session;
 pub mod simd;
 pub mod sizing;
+#[cfg(feature = "sketch")]
 pub mod sketch;
 mod spec;
 pub mod storage;
 pub mod wire;
 
 // Handles, and what they say.
+#[cfg(feature = "aggregate")]
 pub use aggregate::{Aggregate, Expected, Meeting, Results, StateValue, state::Tallies};
+#[cfg(feature = "digest")]
 pub use digest::{Digest, FindOptions, Found, Match};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
 pub use handle::map::Map;
+#[cfg(feature = "index")]
 pub use index::features::{Corrected, Features, Fold};
+#[cfg(feature = "index")]
 pub use index::similarity::Similarity;
+#[cfg(feature = "index")]
 pub use index::{Hit, Index, SearchOptions};
+#[cfg(feature = "router")]
 pub use router::Router;
-pub use sketch::{Sketch, Stream};
+#[cfg(feature = "sketch")]
+pub use sketch::Sketch;
+#[cfg(feature = "riblt")]
+pub use sketch::Stream;
 
 // What a filter is made from.
 pub use hash::{HashFunction, Hasher, SecretKey};
@@ -466,13 +482,20 @@ pub use spec::{
 };
 
 // Making, planning and opening.
+#[cfg(feature = "digest")]
+pub use making::create_digest;
+#[cfg(feature = "router")]
+pub use making::create_router;
+#[cfg(feature = "sketch")]
+pub use making::create_sketch;
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, IndexBuilder, MIN_MEMORY_LIMIT, MapBuilder,
-    Mode, OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create,
-    create_as, create_digest, create_in, create_index, create_map, create_router, create_sketch,
-    expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
-    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
+    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,
+    OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as,
+    create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as,
+    load_compact, open, open_as, open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
+#[cfg(feature = "index")]
+pub use making::{IndexBuilder, create_index};
 pub use making::{open_descriptor, open_descriptor_as};
 
 // Many keys at once.

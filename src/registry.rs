@@ -1,11 +1,19 @@
 //! The kinds: one row each. Everything that works on any kind finds it here and nowhere else.
 
+#[cfg(feature = "aggregate")]
+use crate::aggregate;
 use crate::contract::Row;
+#[cfg(feature = "digest")]
+use crate::digest;
 use crate::error::{Error, left_out};
+#[cfg(feature = "index")]
+use crate::index;
 use crate::kinds::*;
-use crate::sketch::{iblt, pinsketch, riblt};
+#[cfg(feature = "router")]
+use crate::router;
+#[cfg(feature = "sketch")]
+use crate::sketch::*;
 use crate::spec::{KINDS, KindId};
-use crate::{aggregate, digest, index, router};
 
 /// What is left of a kind that this build leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

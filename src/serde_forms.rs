@@ -2,20 +2,15 @@
 //!
 //! Only the feature `serde` compiles this file.
 
-use crate::aggregate::Aggregate;
 use crate::contract::Row;
-use crate::digest::Digest;
 use crate::error::{Error, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
 use crate::hash::HashFunction;
-use crate::index::Index;
 use crate::making::{OpenOptions, load_as, parameter_of};
 use crate::registry::{self, OWN};
-use crate::router::Router;
 use crate::simd::Kernel;
-use crate::sketch::Sketch;
 use crate::spec::{Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Spec};
 use core::fmt;
 use core::marker::PhantomData;
@@ -286,7 +281,7 @@ impl<'de, H: Image> Visitor<'de> for Bytes<H> {
 }
 
 macro_rules! images {
-    ($($handle:ident)*) => {$(
+    ($($handle:path)*) => {$(
         impl Serialize for $handle {
             /// Writes the image, as bytes.
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -304,7 +299,17 @@ macro_rules! images {
     )*};
 }
 
-images! { Filter Map Sketch Router Aggregate Digest Index }
+images! { Filter Map }
+#[cfg(feature = "sketch")]
+images! { crate::Sketch }
+#[cfg(feature = "router")]
+images! { crate::Router }
+#[cfg(feature = "aggregate")]
+images! { crate::Aggregate }
+#[cfg(feature = "digest")]
+images! { crate::Digest }
+#[cfg(feature = "index")]
+images! { crate::Index }
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # features.sh [all]: builds by choice compile without a warning: those of no kind, and of one, with serde. With `all`
-# also that of all kinds without an instruction set, and those of each feature of the core by itself, which takes some
-# minutes.
+# also that of each feature by itself, such as all kinds without an instruction set, and that of all but each one that
+# brings functions of C, which takes some minutes.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,10 +10,20 @@ lints() {
     cargo clippy --quiet --locked -p petal-capi --no-default-features --features "$1" -- -D warnings
 }
 
+# The features of a package.
+features() {
+    sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z0-9_]*\) = .*/\1/p' "$1"
+}
+
 lints ''
 lints petal_core/blocked,petal_core/avx2,petal_core/serde
 [ "${1-}" = all ] || exit 0
-lints petal_core/kinds
-for feature in $(sed -n '/^\[features\]/,/^\[dependencies\]/s/^\([a-z0-9_]*\) = .*/\1/p' Cargo.toml); do
-    lints "petal_core/$feature"
+own=$(features capi/Cargo.toml)
+others=$(features Cargo.toml | grep -vxF "$own" | sed 's#^#petal_core/#')
+for feature in $own $others; do
+    lints "$feature"
+done
+# A session needs sketches.
+for absent in session router aggregate digest index 'sketch|iblt|riblt|pinsketch|session'; do
+    lints "$(echo $others $(echo "$own" | grep -vxE "default|kinds|$absent"))"
 done

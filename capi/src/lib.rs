@@ -105,6 +105,8 @@
 // The conventions above are the safety section of every function.
 #![allow(clippy::missing_safety_doc)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
+// A build that leaves handles out has what their functions alone need.
+#![cfg_attr(not(feature = "kinds"), allow(dead_code, unused_imports, unused_macros))]
 
 pub mod status;
 pub mod filter;
@@ -123,11 +125,17 @@ pub mod version;
 // Modules whose first line names a header: they and what is inside them are that header's.
 pub mod more;
 pub mod map;
+#[cfg(feature = "sketch")]
 pub mod sketch;
+#[cfg(feature = "session")]
 pub mod session;
+#[cfg(feature = "router")]
 pub mod router;
+#[cfg(feature = "aggregate")]
 pub mod aggregate;
+#[cfg(feature = "digest")]
 pub mod digest;
+#[cfg(feature = "index")]
 pub mod index;
 pub mod wire;
 pub mod formats;
@@ -137,6 +145,7 @@ pub mod inline;
 mod arguments;
 mod boundary;
 mod handle;
+mod left_out;
 mod reading;
 #[cfg(feature = "planted-faults")]
 mod faults;

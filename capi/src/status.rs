@@ -76,7 +76,7 @@ pub const PETAL_ERR_CALLBACK: petal_status = -30;
 pub const PETAL_ERR_FULL: petal_status = -31;
 /// The kind can do that, but this handle may not: its image is open for reading, shared, or in place.
 pub const PETAL_ERR_UNSUPPORTED_BY_HANDLE: petal_status = -32;
-/// This build of the library leaves out the kind, the format or the kernel; the message names the option.
+/// This build of the library leaves out the kind, the handle, the format or the kernel; the message names the option.
 pub const PETAL_ERR_UNSUPPORTED_BY_BUILD: petal_status = -33;
 
 const _: () = {

@@ -1,18 +1,13 @@
 //! Makes empty filters of any kind, and says what a spec asks for before anything is made.
 
 use crate::contract::{Base, Overfill, Row, Sizes};
-use crate::digest::Digest;
 use crate::error::{List, Result, error};
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::map::Map;
-use crate::index::Index;
 use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
-use crate::router;
-use crate::router::Router;
 use crate::simd;
-use crate::sketch::Sketch;
 use crate::spec::{Number, Size, Spec};
 use crate::storage::{Access, ImageBytes, Words};
 
@@ -180,60 +175,6 @@ pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
 /// As [`create_as`].
 pub fn create_map(spec: &Spec) -> Result<Map> {
     create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
-}
-
-/// An empty router of the node with this number, by which the nodes of a network are told apart. The kind of the spec
-/// may be `None`. The spec's capacity is the number of keys of one node, and its rate the probability that the last
-/// level of an edge has a key that is not there.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_router(spec: &Spec, node: u64) -> Result<Router> {
-    let kind = spec.kind.unwrap_or(router::ROW.kind);
-    let mut router: Router = create_as(&Spec { kind: Some(kind), ..*spec })?;
-    router.set_node(node)?;
-    Ok(router)
-}
-
-/// An empty sketch in its own memory. The default kind is [`DEFAULT_SKETCH_KIND`](registry::DEFAULT_SKETCH_KIND). The
-/// spec's capacity is the number of differences that the sketch has to list, and its rate is the probability that the
-/// sketch cannot list them.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
-    create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_SKETCH_KIND)), ..*spec })
-}
-
-/// An empty digest in its own memory. The spec's capacity is a number of bytes of data, and its rate that of one entry.
-/// Without a rate and bits the parameter `bytes_per_byte` determines the size.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_digest(spec: &Spec) -> Result<Digest> {
-    let kind = spec.kind.unwrap_or(crate::digest::KIND);
-    let mut digest: Digest = create_as(&Spec { kind: Some(kind), ..*spec })?;
-    let base = digest.base_mut();
-    // The size may come from the memory for each byte, and then the rate follows from it.
-    if base.header().false_positive_rate > 0.0 {
-        let rate = (base.row().false_positive_rate)(base.geometry(), base.header().capacity);
-        base.promise(rate);
-    }
-    Ok(digest)
-}
-
-/// An empty index in its own memory. The spec's capacity is the number of rows that there is room for, and its
-/// parameter `width` the bits of a row. An index has no rate.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_index(spec: &Spec) -> Result<Index> {
-    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(crate::index::KIND)), ..*spec })?;
-    let capacity = index.capacity();
-    // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
-    index.base_mut().set_capacity(capacity);
-    index.base_mut().promise(0.0);
-    Ok(index)
 }
 
 /// An empty filter or map in its own memory. The kind has to be one that is made empty, and `geometry` is what `spec`

@@ -4,18 +4,12 @@
 use super::builder::{Builder, BuilderOptions};
 use super::create;
 use super::map_builder::MapBuilder;
-use super::open::{OpenOptions, load, open};
-use crate::aggregate::Aggregate;
-use crate::digest::Digest;
 use crate::error::Result;
 use crate::handle::filter::Filter;
-use crate::handle::image::Image;
 use crate::handle::map::Map;
-use crate::index::Index;
-use crate::router::Router;
-use crate::sketch::Sketch;
-use crate::spec::{KindId, Spec};
-use std::path::Path;
+#[cfg(doc)]
+use crate::spec::KindId;
+use crate::spec::Spec;
 
 /// The calls of handles about their bytes. Each handle is given with its word.
 macro_rules! bytes_of {
@@ -26,8 +20,8 @@ macro_rules! bytes_of {
             ///
             /// # Errors
             /// As [`open_as`](crate::open_as).
-            pub fn open(path: impl AsRef<Path>) -> Result<$handle> {
-                Self::open_with(path, &OpenOptions::default())
+            pub fn open(path: impl AsRef<std::path::Path>) -> Result<$handle> {
+                Self::open_with(path, &crate::OpenOptions::default())
             }
 
             #[doc = concat!("Opens the image of ", $word, " in a file, as `options` say: for reading, for writing, to")]
@@ -35,10 +29,10 @@ macro_rules! bytes_of {
             ///
             /// # Errors
             /// As [`open_as`](crate::open_as).
-            pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<$handle> {
+            pub fn open_with(path: impl AsRef<std::path::Path>, options: &crate::OpenOptions) -> Result<$handle> {
                 // Compiled here, and not once more in each program.
-                fn open_path(path: &Path, options: &OpenOptions) -> Result<$handle> {
-                    open(path, options)
+                fn open_path(path: &std::path::Path, options: &crate::OpenOptions) -> Result<$handle> {
+                    crate::open_as(path, options)
                 }
                 open_path(path.as_ref(), options)
             }
@@ -49,7 +43,7 @@ macro_rules! bytes_of {
             /// # Errors
             /// As [`load_as`](crate::load_as).
             pub fn load(bytes: impl AsRef<[u8]>) -> Result<$handle> {
-                Self::load_with(bytes, &OpenOptions::default())
+                Self::load_with(bytes, &crate::OpenOptions::default())
             }
 
             #[doc = concat!("[`", stringify!($handle), "::load`] with the secret key of a keyed hash function. The mode")]
@@ -57,68 +51,66 @@ macro_rules! bytes_of {
             ///
             /// # Errors
             /// As [`load_as`](crate::load_as).
-            pub fn load_with(bytes: impl AsRef<[u8]>, options: &OpenOptions) -> Result<$handle> {
-                fn load_bytes(bytes: &[u8], options: &OpenOptions) -> Result<$handle> {
-                    load(bytes, options)
+            pub fn load_with(bytes: impl AsRef<[u8]>, options: &crate::OpenOptions) -> Result<$handle> {
+                fn load_bytes(bytes: &[u8], options: &crate::OpenOptions) -> Result<$handle> {
+                    crate::load_as(bytes, options)
                 }
                 load_bytes(bytes.as_ref(), options)
             }
 
             #[doc = concat!("The image as bytes: those that [`", stringify!($handle), "::load`] takes, and that")]
             #[doc = concat!("[`", stringify!($handle), "::save`] writes to a file. Linear in the payload; see")]
-            /// [`Image::to_bytes`].
+            /// [`Image::to_bytes`](crate::Image::to_bytes).
             ///
             /// # Errors
-            /// As [`Image::to_bytes`].
+            /// As [`Image::to_bytes`](crate::Image::to_bytes).
             pub fn to_bytes(&self) -> Result<Vec<u8>> {
-                Image::to_bytes(self)
+                crate::Image::to_bytes(self)
             }
 
             /// Writes the image to a file in one step: at every moment the path names the old file or the whole new
             /// one. Linear in the payload; the bytes are on the disk when this returns.
             ///
             /// # Errors
-            /// As [`Image::save`].
-            pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
-                Image::save(self, path)
+            /// As [`Image::save`](crate::Image::save).
+            pub fn save(&self, path: impl AsRef<std::path::Path>) -> Result<()> {
+                crate::Image::save(self, path)
             }
 
-            /// A copy in memory of its own. There is no `Clone`, because a copy can fail: see [`Image::copy`].
+            /// A copy in memory of its own. There is no `Clone`, because a copy can fail: see
+            /// [`Image::copy`](crate::Image::copy).
             ///
             /// # Errors
-            /// As [`Image::copy`].
+            /// As [`Image::copy`](crate::Image::copy).
             pub fn copy(&self) -> Result<$handle> {
-                Image::copy(self)
+                crate::Image::copy(self)
             }
 
             /// Writes what was changed in a file that is open for changes to the disk, and makes the image clean; see
-            /// [`Image::sync`]. Dropping the handle does the same, but cannot say what went wrong.
+            /// [`Image::sync`](crate::Image::sync). Dropping the handle does the same, but cannot say what went wrong.
             ///
             /// # Errors
-            /// As [`Image::sync`].
+            /// As [`Image::sync`](crate::Image::sync).
             pub fn sync(&mut self) -> Result<()> {
-                Image::sync(self)
+                crate::Image::sync(self)
             }
 
-            /// Reads the payload and checks it against its checksums; see [`Image::verify`].
+            /// Reads the payload and checks it against its checksums; see [`Image::verify`](crate::Image::verify).
             ///
             /// # Errors
-            /// As [`Image::verify`].
+            /// As [`Image::verify`](crate::Image::verify).
             pub fn verify(&self) -> Result<()> {
-                Image::verify(self)
+                crate::Image::verify(self)
             }
         }
     )*};
 }
 
+pub(super) use bytes_of;
+
 bytes_of! {
     Filter "a filter",
     Map "a map",
-    Sketch "a sketch",
-    Router "a router",
-    Aggregate "an aggregate",
-    Digest "a digest",
-    Index "an index",
 }
 
 impl Filter {
@@ -197,56 +189,5 @@ impl Map {
         let mut builder = MapBuilder::new(spec, BuilderOptions::default())?;
         builder.put_all(entries)?;
         builder.finish()
-    }
-}
-
-impl Sketch {
-    /// An empty sketch in memory of its own, which a spec describes; see [`create_sketch`](crate::create_sketch).
-    ///
-    /// # Errors
-    /// As [`create_sketch`](crate::create_sketch).
-    pub fn new(spec: &Spec) -> Result<Sketch> {
-        create::create_sketch(spec)
-    }
-}
-
-impl Router {
-    /// An empty router of the node with this number; see [`create_router`](crate::create_router).
-    ///
-    /// # Errors
-    /// As [`create_router`](crate::create_router).
-    pub fn new(spec: &Spec, node: u64) -> Result<Router> {
-        create::create_router(spec, node)
-    }
-}
-
-impl Aggregate {
-    /// An empty aggregate in memory of its own. The spec's capacity is the number of participants; its kind may be
-    /// `None`.
-    ///
-    /// # Errors
-    /// As [`create_as`](crate::create_as).
-    pub fn new(spec: &Spec) -> Result<Aggregate> {
-        create::create_as(&Spec { kind: Some(spec.kind.unwrap_or(KindId::AGGREGATE)), ..*spec })
-    }
-}
-
-impl Digest {
-    /// An empty digest in memory of its own, which a spec describes; see [`create_digest`](crate::create_digest).
-    ///
-    /// # Errors
-    /// As [`create_digest`](crate::create_digest).
-    pub fn new(spec: &Spec) -> Result<Digest> {
-        create::create_digest(spec)
-    }
-}
-
-impl Index {
-    /// An empty index in memory of its own, which a spec describes; see [`create_index`](crate::create_index).
-    ///
-    /// # Errors
-    /// As [`create_index`](crate::create_index).
-    pub fn new(spec: &Spec) -> Result<Index> {
-        create::create_index(spec)
     }
 }

@@ -1,6 +1,7 @@
 //! Makes indexes: of any number of rows, and anew from other indexes.
 
-use super::create::create_index;
+use super::create::create_as;
+use super::handles::bytes_of;
 use crate::contract::Base;
 use crate::error::Result;
 #[cfg(doc)]
@@ -11,8 +12,34 @@ use crate::index::Index;
 use crate::index::STORE;
 use crate::index::columns::BLOCK;
 use crate::index::layout::Shape;
-use crate::spec::Spec;
+use crate::spec::{KindId, Spec};
 use crate::storage::Words;
+
+bytes_of!(Index "an index",);
+
+/// An empty index in its own memory. The spec's capacity is the number of rows that there is room for, and its
+/// parameter `width` the bits of a row. An index has no rate.
+///
+/// # Errors
+/// As [`create_as`].
+pub fn create_index(spec: &Spec) -> Result<Index> {
+    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(KindId::INDEX)), ..*spec })?;
+    let capacity = index.capacity();
+    // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
+    index.base_mut().set_capacity(capacity);
+    index.base_mut().promise(0.0);
+    Ok(index)
+}
+
+impl Index {
+    /// An empty index in memory of its own, which a spec describes; see [`create_index`](crate::create_index).
+    ///
+    /// # Errors
+    /// As [`create_index`](crate::create_index).
+    pub fn new(spec: &Spec) -> Result<Index> {
+        create_index(spec)
+    }
+}
 
 /// Takes rows, however many come, and makes an index of them whose rows are arranged.
 pub struct IndexBuilder {

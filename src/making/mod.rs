@@ -1,13 +1,18 @@
 //! Makes a filter or a map, of any kind, from a spec, an image or many keys.
 
+#[cfg(feature = "aggregate")]
+mod aggregate;
 mod builder;
 mod collect;
 mod compact;
 mod create;
+#[cfg(feature = "digest")]
+mod digest;
 mod frequent;
 #[cfg(test)]
 mod full_map;
 mod handles;
+#[cfg(feature = "index")]
 mod index;
 mod inserted;
 mod map_builder;
@@ -17,6 +22,10 @@ mod payload;
 mod placed;
 pub mod plan;
 mod progress;
+#[cfg(feature = "router")]
+mod router;
+#[cfg(feature = "sketch")]
+mod sketch;
 mod times;
 mod universe;
 
@@ -27,16 +36,22 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_digest, create_in, create_index, create_map, create_router, create_sketch,
-    expected_false_positive_rate, expected_omissions, geometry, image_size, parameter_of, row_of,
+    create, create_as, create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size,
+    parameter_of, row_of,
 };
-pub use index::IndexBuilder;
+#[cfg(feature = "digest")]
+pub use digest::create_digest;
+#[cfg(feature = "index")]
+pub use index::{IndexBuilder, create_index};
 pub use map_builder::MapBuilder;
 pub use open::open_descriptor as open_descriptor_as;
 pub(crate) use open::reopen;
 pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};
-
 pub use progress::Steps;
+#[cfg(feature = "router")]
+pub use router::create_router;
+#[cfg(feature = "sketch")]
+pub use sketch::create_sketch;
 
 use crate::error::Result;
 use crate::handle::filter::Filter;

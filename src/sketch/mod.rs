@@ -2,15 +2,20 @@
 //! coded symbols); and the kinds, one folder each.
 
 mod handle;
+#[cfg(feature = "iblt")]
 pub mod iblt;
 mod kept;
 mod minisketch;
 mod pairs;
+#[cfg(feature = "pinsketch")]
 pub mod pinsketch;
+#[cfg(feature = "riblt")]
 pub mod riblt;
+#[cfg(feature = "riblt")]
 mod stream;
 
 pub use handle::Sketch;
+#[cfg(feature = "riblt")]
 pub use stream::Stream;
 
 use crate::sizing::exp;

@@ -41,6 +41,7 @@ use std::ffi::c_void;
 pub mod image;
 pub mod kept;
 pub mod minisketch;
+#[cfg(feature = "riblt")]
 pub mod stream;
 pub mod whole;
 pub mod pairs;
