@@ -536,9 +536,57 @@ static void full_disk(void) {
 }
 #endif
 
+static check_image collected;
+
+static bool collect(void *context, const void *bytes, size_t length) {
+  if (context != &collected) return false;
+  collected.bytes = realloc(collected.bytes, collected.length + length + 1);
+  memcpy(collected.bytes + collected.length, bytes, length);
+  collected.length += length;
+  return true;
+}
+
+/* Two builders with shares of the keys make what one makes, and what no builder wrote changes nothing. */
+static void shares(petal_kind kind) {
+  petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .false_positive_rate = 0.005};
+  petal_builder *one = make(&spec, NULL), *here = make(&spec, NULL), *there = make(&spec, NULL);
+  for (uint64_t i = 0; i < 3000; i++) CHECK_OK(petal_builder_add_u64(one, i));
+  for (uint64_t i = 500; i < 1000; i++) CHECK_OK(petal_builder_add_u64(one, i));
+  for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_builder_add_u64(here, i));
+  for (uint64_t i = 500; i < 3000; i++) CHECK_OK(petal_builder_add_u64(there, i));
+  petal_error error = {.struct_size = sizeof error};
+  CHECK_STATUS(petal_builder_serialize_to(there, collect, NULL, &error), PETAL_ERR_CALLBACK);
+  CHECK_OK(petal_builder_serialize_to(there, collect, &collected, NULL));
+  CHECK_EQUAL(keys_in(there), 2500);
+  CHECK_STATUS(petal_builder_merge(here, collected.bytes, collected.length - 1, &error), PETAL_ERR_TRUNCATED);
+  CHECK_STATUS(petal_builder_merge(here, "", 0, &error), PETAL_ERR_FOREIGN);
+  collected.bytes[100] ^= 1;
+  CHECK_STATUS(petal_builder_merge(here, collected.bytes, collected.length, &error), PETAL_ERR_CORRUPT);
+  collected.bytes[100] ^= 1;
+  spec.seed = 1;
+  petal_builder *other = make(&spec, NULL);
+  CHECK_STATUS(petal_builder_merge(other, collected.bytes, collected.length, &error), PETAL_ERR_INCOMPATIBLE);
+  petal_builder_free(other);
+  CHECK_EQUAL(keys_in(here), 1000);
+  CHECK_OK(petal_builder_merge(here, collected.bytes, collected.length, NULL));
+  CHECK_EQUAL(keys_in(here), 3500);
+  petal_filter *merged = finish(here), *expected = finish(one);
+  check_image image = check_take_image(expected);
+  CHECK(check_same_image(merged, image));
+  free(image.bytes);
+  petal_filter_free(merged);
+  petal_filter_free(expected);
+  petal_builder_free(one);
+  petal_builder_free(here);
+  petal_builder_free(there);
+  free(collected.bytes);
+  collected = (check_image){NULL, 0};
+}
+
 int main(void) {
   for (size_t k = 0; k < check_kind_count(); k++) {
     distinct_sizing(check_kind(k));
+    shares(check_kind(k));
     with_counts(check_kind(k));
     if (check_can(check_kind(k), PETAL_CAN_INSERT)) given_sizes(check_kind(k));
     saving(check_kind(k));

@@ -250,6 +250,8 @@ static void many_keys(void) {
   REQUIRED(petal_builder_frequent_hash(NULL, 1, 1));
   CHECK_STATUS(petal_builder_frequent_batch(NULL, U64_KEYS(k, 3), NULL, NULL, &error), PETAL_ERR_NULL);
   CHECK_STATUS(petal_builder_frequent_batch(builder, NULL, NULL, NULL, &error), PETAL_ERR_NULL);
+  REQUIRED(petal_builder_merge(NULL, k, 8, &error));
+  REQUIRED_NAMED("state", petal_builder_merge(builder, NULL, 8, &error));
   petal_keys bytes = petal_keys_bytes("abc", 3, offsets, 3), numbers = petal_keys_u64(k, 3);
   LOOKUP("filter", petal_filter_contains_batch(NULL, &bytes, &answers, &error));
   LOOKUP("data of keys", petal_filter_contains_batch(filter, BYTE_KEYS(NULL, 3, offsets, 3), &answers, &error));
@@ -414,6 +416,9 @@ static void images(void) {
   REQUIRED_NAMED("filter", petal_filter_serialize_to(NULL, take, NULL, &error));
   REQUIRED_NAMED("write", petal_filter_serialize_to(filter, NULL, NULL, &error));
   NULLABLE(petal_filter_serialize_to(filter, take, NULL, NULL));
+  REQUIRED_NAMED("builder", petal_builder_serialize_to(NULL, take, NULL, &error));
+  REQUIRED_NAMED("write", petal_builder_serialize_to(builder, NULL, NULL, &error));
+  NULLABLE(petal_builder_serialize_to(builder, take, NULL, NULL));
   REQUIRED_NAMED("filter", petal_filter_save(NULL, path, &error));
   REQUIRED_NAMED("path", petal_filter_save(filter, NULL, &error));
   CHECK(access(path, F_OK) != 0);
@@ -665,6 +670,10 @@ static void maps(void) {
   REQUIRED_NAMED("map", petal_map_builder_finish(maker, NULL, &error));
   REQUIRED_NAMED("builder", petal_map_builder_save(NULL, path, &error));
   REQUIRED_NAMED("path", petal_map_builder_save(maker, NULL, &error));
+  REQUIRED_NAMED("builder", petal_map_builder_serialize_to(NULL, take, NULL, &error));
+  REQUIRED_NAMED("write", petal_map_builder_serialize_to(maker, NULL, NULL, &error));
+  REQUIRED_NAMED("builder", petal_map_builder_merge(NULL, k, 8, &error));
+  REQUIRED_NAMED("state", petal_map_builder_merge(maker, NULL, 8, &error));
   NULLABLE(petal_map_builder_put(maker, NULL, 0, 1));
   NULLABLE(petal_map_builder_put_batch(maker, &none, NULL, NULL, NULL));
   NULLABLE(petal_map_builder_put_batch(maker, &numbers, k, NULL, NULL));

@@ -11,6 +11,7 @@
 #define PETAL_MAP_H
 
 #include <petal.h>
+#include <petal_more.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -121,6 +122,21 @@ petal_status petal_map_builder_finish(petal_map_builder *builder, petal_map **ma
  * old file and the keys stay.
  */
 petal_status petal_map_builder_save(petal_map_builder *builder, const char *path, petal_error *error);
+
+/**
+ * Gives the builder's keys and values to `write`, as `petal_builder_serialize_to()` (petal_more.h) gives keys. Returns
+ * `PETAL_ERR_CONTRADICTION` as `petal_map_builder_finish()` does.
+ */
+petal_status petal_map_builder_serialize_to(petal_map_builder *builder,
+                                            petal_write_callback write,
+                                            void *context,
+                                            petal_error *error);
+
+/**
+ * Takes in the keys and values of another builder, as `petal_map_builder_serialize_to()` gave them, and otherwise does
+ * what `petal_builder_merge()` (petal_more.h) does.
+ */
+petal_status petal_map_builder_merge(petal_map_builder *builder, const void *state, size_t length, petal_error *error);
 
 
 /*

@@ -137,6 +137,11 @@ func flatten[K []byte | string](k *flatKeys, keys []K) int {
 	return taken
 }
 
+// untyped passes a slice of numbers of any type to the library. At an unsafe.Pointer cgo would scan what it points to.
+func untyped[T uint64 | int32](slice []T) *C.uint8_t {
+	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(slice)))
+}
+
 // numbers passes a slice of numbers to the library.
 func numbers(slice []uint64) *C.uint64_t { return (*C.uint64_t)(unsafe.SliceData(slice)) }
 
@@ -193,11 +198,11 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 	}
 	var flat *flatKeys
 	bytes, length, taken := keys.data, len(keys.data), keys.Len()
-	ints := unsafe.Pointer(unsafe.SliceData(keys.numbers))
+	ints := untyped(keys.numbers)
 	switch keys.form {
 	case C.PETAL_KEYS_U64, C.PETAL_KEYS_HASHES:
 	case C.PETAL_KEYS_BYTES32:
-		ints = unsafe.Pointer(unsafe.SliceData(keys.offsets))
+		ints = untyped(keys.offsets)
 	case C.PETAL_KEYS_DIGESTS:
 		if keys.each < 1 || length%keys.each != 0 {
 			message := fmt.Sprintf("%d bytes are no digests of %d bytes each", length, keys.each)
@@ -217,7 +222,7 @@ func runBatchWith(op string, verb C.petal_go_verb, handle unsafe.Pointer, keys K
 			} else {
 				taken = flatten(flat, keys.slices[done:])
 			}
-			bytes, length, ints = flat.bytes, len(flat.bytes), unsafe.Pointer(unsafe.SliceData(flat.offsets))
+			bytes, length, ints = flat.bytes, len(flat.bytes), untyped(flat.offsets)
 		}
 		var came C.petal_go_taken
 		failure := newFailure()

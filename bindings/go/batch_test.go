@@ -126,7 +126,7 @@ func flat32(keys [][]byte) ([]byte, []int32) {
 }
 
 func TestOffsetsAreChecked(t *testing.T) {
-	f := must(New(1000, 0.01))
+	f := must(New(Spec{}))
 	for _, offsets := range [][]int32{{0, 3, 2}, {0, 4}, {-1, 2}} {
 		answers := Answers{}
 		wants(t, f.ContainsBatch(Bytes32Keys([]byte("abc"), offsets), &answers), ErrOffsets)

@@ -1,6 +1,8 @@
 package petal
 
 import (
+	"bytes"
+	"errors"
 	"path/filepath"
 	"testing"
 )
@@ -86,4 +88,49 @@ func TestBuildersStopWhenProgressSaysSo(t *testing.T) {
 	}
 	_, err := NewBuilder(Spec{}, &BuilderOptions{MemoryLimit: 1, Progress: func(uint64, uint64) bool { return true }})
 	wants(t, err, ErrOutOfRange)
+}
+
+// Builders with shares of the keys make what one builder makes of all.
+func TestKeysOfSeveralBuilders(t *testing.T) {
+	spec := Spec{Kind: "fuse", FalsePositiveRate: 0.001}
+	one, here, there := must(NewBuilder(spec, nil)), must(NewBuilder(spec, nil)), must(NewBuilder(spec, nil))
+	for i := range uint64(1000) {
+		check(t, one.AddUint64(i))
+		if i < 600 {
+			check(t, here.AddUint64(i))
+		} else {
+			check(t, there.AddUint64(i))
+		}
+	}
+	var state bytes.Buffer
+	if n := must(there.WriteTo(&state)); n != int64(state.Len()) {
+		t.Errorf("%d of %d bytes", n, state.Len())
+	}
+	wants(t, here.Merge(nil), ErrForeign)
+	wants(t, here.Merge(state.Bytes()[:state.Len()-1]), ErrTruncated)
+	other := must(NewBuilder(Spec{Kind: "fuse", FalsePositiveRate: 0.001, Seed: 1}, nil))
+	wants(t, other.Merge(state.Bytes()), ErrIncompatible)
+	check(t, here.Merge(state.Bytes()))
+	merged, expected := must(here.Finish()), must(one.Finish())
+	if !bytes.Equal(must(merged.MarshalBinary()), must(expected.MarshalBinary())) {
+		t.Error("the filters differ")
+	}
+	full := errors.New("full")
+	if _, err := there.WriteTo(writer(func([]byte) (int, error) { return 0, full })); !errors.Is(err, full) {
+		t.Error(err)
+	}
+
+	first, second := must(NewMapBuilder(Spec{}, nil)), must(NewMapBuilder(Spec{}, nil))
+	check(t, first.PutString("a", 1))
+	check(t, second.PutString("b", 2))
+	state.Reset()
+	must(second.WriteTo(&state))
+	wants(t, first.Merge(state.Bytes()[:20]), ErrTruncated)
+	check(t, first.Merge(state.Bytes()))
+	m := must(first.Finish())
+	for key, value := range map[string]uint64{"a": 1, "b": 2} {
+		if got, found, err := m.GetString(key); err != nil || !found || got != value {
+			t.Errorf("%s: %d, %v, %v", key, got, found, err)
+		}
+	}
 }

@@ -320,6 +320,11 @@ static inline petal_status petal_go_map_builder_put(petal_map_builder *builder, 
 	return petal_map_builder_put(builder, key, length, value);
 }
 
+static inline petal_status petal_go_map_builder_merge(petal_map_builder *builder, const uint8_t *state, size_t length,
+		petal_error *error) {
+	return petal_map_builder_merge(builder, state, length, error);
+}
+
 static inline petal_status petal_go_map_put(petal_map *map, const uint8_t *key, size_t length, uint64_t value,
 		bool *changed) {
 	return petal_map_put(map, key, length, value, changed);
@@ -372,6 +377,11 @@ static inline petal_status petal_go_builder_exclude(petal_builder *builder, cons
 static inline petal_status petal_go_builder_frequent(petal_builder *builder, const uint8_t *key, size_t length,
 		double weight) {
 	return petal_builder_frequent(builder, key, length, weight);
+}
+
+static inline petal_status petal_go_builder_merge(petal_builder *builder, const uint8_t *state, size_t length,
+		petal_error *error) {
+	return petal_builder_merge(builder, state, length, error);
 }
 
 static inline petal_status petal_go_filter_rejuvenate(petal_filter *filter, const uint8_t *key, size_t length,

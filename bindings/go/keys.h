@@ -106,11 +106,12 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 
 /*
  * A batch. The structs are made here, because they hold pointers, and so cannot lie in Go's memory. Their parts do.
- * `numbers` are the offsets of byte keys, or the keys. `given` are the values or times of verbs that take such numbers,
- * and `told` is room for the counts or values of verbs that return them. Without `asked` there are no answers.
+ * `numbers` are the offsets of byte keys, or the keys, of any type. `given` are the values or times of verbs that take
+ * such numbers, and `told` is room for the counts or values of verbs that return them. Without `asked` there are no
+ * answers.
  */
 static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, petal_keys_form form, const uint8_t *bytes,
-                                          size_t length, const void *numbers, size_t count, const uint64_t *given,
+                                          size_t length, const uint8_t *numbers, size_t count, const uint64_t *given,
                                           uint64_t *told, bool asked, uint8_t *found, petal_go_taken *taken,
                                           petal_error *error) {
 	petal_keys keys = petal_go_keys(form, bytes, length, numbers, count);

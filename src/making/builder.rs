@@ -50,7 +50,7 @@ pub struct Builder {
     pub(super) order: Option<fn(u64) -> u64>,
     pub(super) hashes: Offered,
     /// The keys, if they are divided by their prefixes.
-    placed: Option<PlacedKeys>,
+    pub(super) placed: Option<PlacedKeys>,
     /// The filter that is being brought up to date.
     old: Option<Base>,
     /// Whether excluded keys may be members too.
@@ -58,12 +58,12 @@ pub struct Builder {
     /// The frequent strangers, if the kind takes any.
     pub(super) frequent: Option<Collector<Weighted>>,
     /// How many of the offered hashes are those of excluded keys.
-    excluded: u64,
+    pub(super) excluded: u64,
     sizes: Sizes,
     /// The memory limit of the members' hashes.
     memory_limit: Option<u64>,
     threads: usize,
-    progress: Option<Box<Progress>>,
+    pub(super) progress: Option<Box<Progress>>,
 }
 
 impl Builder {

@@ -4,6 +4,7 @@
 
 use super::collect::{Collector, CollectorOptions, Several};
 use super::progress::Steps;
+use super::state::{self, Counts, Identity, State};
 use super::{BuilderOptions, create, payload};
 use crate::batch::keys::Keys;
 use crate::batch::ring::{GROUP, Taken};
@@ -163,6 +164,66 @@ impl MapBuilder {
         self.make()?.save(path)?;
         self.entries.clear();
         Ok(())
+    }
+
+    /// Gives the builder's keys and values to `write` as bytes, piece by piece. Another builder takes the bytes in
+    /// ([`MapBuilder::merge`]). So several processes or machines collect the keys of one map, and one of them makes
+    /// it. The keys stay in this builder.
+    ///
+    /// # Errors
+    /// The errors of `write`; [`Status::Contradiction`](crate::Status::Contradiction) as [`MapBuilder::finish`];
+    /// [`Status::Cancelled`](crate::Status::Cancelled) if the progress callback says so;
+    /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file.
+    pub fn serialize(&mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let identity = self.identity()?;
+        let counts = Counts { added: self.entries.added(), ..Counts::default() };
+        let steps = &mut Steps::new(self.progress.as_deref_mut(), self.entries.work());
+        match &mut self.entries {
+            Entries::One(entries) => {
+                state::write(&identity, counts, &[], &entries.finish(0, steps)?, None, steps, write)
+            }
+            Entries::Several(entries) => {
+                state::write(&identity, counts, &[], &entries.finish(0, steps)?, None, steps, write)
+            }
+        }
+    }
+
+    /// Takes in the keys and values of another builder ([`MapBuilder::serialize`]), as if they had been put here. Both
+    /// builders have the same spec. The order in which keys and other builders' keys come makes no difference to the
+    /// map.
+    ///
+    /// # Errors
+    /// Those of [`Builder::merge`](crate::Builder::merge), and of [`MapBuilder::put`]. No key is taken in then.
+    pub fn merge(&mut self, state: &[u8]) -> Result<()> {
+        let State { counts, prefixes, members, frequent } = State::read(state, &self.identity()?)?;
+        if counts.excluded > 0 || !prefixes.is_empty() || !frequent.is_empty() {
+            return Err(error!(Corrupt, "the keys have parts that builders of maps do not have"));
+        }
+        let added = self.entries.added();
+        if added.checked_add(counts.added).is_none() {
+            return Err(error!(TooLarge, "{} keys more than {added} are more than can be counted", counts.added));
+        }
+        let greatest = self.greatest;
+        let check = |entry: Entry| match check_value(entry.value, greatest) {
+            Ok(()) => Ok(entry),
+            Err(error) => Err(error!(Corrupt, "{error}")),
+        };
+        match &mut self.entries {
+            Entries::One(entries) => {
+                entries.merge(members, check)?;
+                entries.count_added(counts.added);
+            }
+            Entries::Several(entries) => {
+                entries.merge(members, |Several(entry)| check(entry).map(Several))?;
+                entries.count_added(counts.added);
+            }
+        }
+        Ok(())
+    }
+
+    /// What builders agree in whose keys this one takes in.
+    fn identity(&self) -> Result<Identity> {
+        Identity::of::<Entry>(create::row_of(&self.spec)?, &self.spec, &self.hasher)
     }
 
     fn make(&mut self) -> Result<Map> {

@@ -18,6 +18,7 @@ mod inserted;
 mod map_builder;
 mod offered;
 mod open;
+mod partial;
 mod payload;
 mod placed;
 pub mod plan;
@@ -26,6 +27,7 @@ mod progress;
 mod router;
 #[cfg(feature = "sketch")]
 mod sketch;
+mod state;
 mod times;
 mod universe;
 

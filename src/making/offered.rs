@@ -3,9 +3,9 @@
 use super::collect::{Collector, CollectorOptions, Record};
 use crate::batch::ring::Taken;
 use crate::contract::{Capabilities, Counted, PIECE, Row};
-use crate::error::Result;
 #[cfg(doc)]
 use crate::error::Status;
+use crate::error::{Result, error};
 use crate::storage::try_vec;
 
 /// A collection of hashes.
@@ -92,6 +92,29 @@ impl Offered {
             }
         }
         Taken::all(hashes.len())
+    }
+
+    /// Takes in records that were given out as bytes, of hashes that came `times` times in all.
+    ///
+    /// # Errors
+    /// As [`Collector::merge`].
+    pub fn merge(&mut self, bytes: &[u8], times: u64) -> Result<()> {
+        match self {
+            Offered::Once(hashes) => {
+                hashes.merge(bytes, Ok)?;
+                hashes.count_added(times);
+            }
+            Offered::Counted { hashes, more } => {
+                hashes.merge(bytes, |record: Counted| match record.count {
+                    0 => Err(error!(Corrupt, "a key came 0 times")),
+                    _ => Ok(record),
+                })?;
+                let records = (bytes.len() / Counted::BYTES) as u64;
+                hashes.count_added(records);
+                *more = more.saturating_add(times - records);
+            }
+        }
+        Ok(())
     }
 
     /// Gives up all hashes, and returns their memory and files to the system.

@@ -7,6 +7,7 @@ use crate::contract::{Base, Parts, Placed, Row};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Header;
 use crate::hash::Hasher;
+use crate::order::sort;
 use crate::spec::Spec;
 use crate::storage::try_vec;
 use std::collections::HashMap;
@@ -90,6 +91,45 @@ impl PlacedKeys {
             }
         }
         Taken::all(whole.len())
+    }
+
+    /// Takes in the keys of another builder, which came `times` times in all, with the hashes of its partitions'
+    /// prefixes.
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`] for hashes that prefixes cannot have or that come twice, and for a number that no partition
+    /// has; the errors of [`PlacedKeys::add`] and [`Collector::merge`]. No key is added then.
+    pub fn merge(&mut self, prefixes: &[u8], records: &[u8], times: u64) -> Result<()> {
+        let known = self.prefixes.len();
+        let merged = self.merge_some(prefixes, records);
+        match merged {
+            Ok(()) => self.keys.count_added(times),
+            Err(_) => self.prefixes.drain(known..).for_each(|prefix| {
+                self.numbers.remove(&prefix);
+            }),
+        }
+        merged
+    }
+
+    fn merge_some(&mut self, prefixes: &[u8], records: &[u8]) -> Result<()> {
+        let prefixes = prefixes.as_chunks().0;
+        let mut numbers = try_vec(prefixes.len())?;
+        let mut all: Vec<u64> = try_vec(prefixes.len())?;
+        for prefix in prefixes.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
+            if prefix & !PlacedKeys::KNOWN_BITS != 0 {
+                return Err(error!(Corrupt, "{prefix:#018x} is not the hash of a prefix"));
+            }
+            numbers.push(self.number(prefix)?);
+            all.push(prefix);
+        }
+        sort(&mut all);
+        if let Some(twice) = all.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(error!(Corrupt, "the partition {:#018x} is there twice", twice[0]));
+        }
+        self.keys.merge(records, |Placed { record, partition }| match numbers.get(partition as usize) {
+            Some(partition) => Ok(Placed { record, partition: *partition }),
+            None => Err(error!(Corrupt, "{partition} is not the number of a partition: there are {}", numbers.len())),
+        })
     }
 
     /// Gives up all keys.

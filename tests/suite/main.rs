@@ -55,6 +55,7 @@ mod map_changes;
 mod maps;
 mod newcomer;
 mod parquet;
+mod partial;
 mod pinsketch;
 mod plan;
 mod planted;

@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace petal {
@@ -207,6 +209,24 @@ class builder {
       return petal_builder_offered(get(), count, error);
     });
   }
+  /// Gives the keys piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to stop.
+  /// Another builder takes them in with `merge()`. The keys stay here. An exception of `write` becomes
+  /// `status::callback` here, and `serialize_to()` passes the exception on.
+  template <class Write>
+  result<void> try_serialize_to(Write &&write) noexcept {
+    detail::barrier barrier;
+    return serialize_through(write, barrier);
+  }
+  /// Takes in the keys of another builder with the same spec, as if they had been given to this one.
+  result<void> try_merge(const void *state, std::size_t length) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_builder_merge(get(), state, length, error);
+    });
+  }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  result<void> try_merge(const Range &state) noexcept(detail::is_nothrow_contiguous<const Range>()) {
+    return try_merge(std::data(state), std::size(state));
+  }
   /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
   /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
   result<filter> try_finish() noexcept { return finish_through(); }
@@ -268,6 +288,19 @@ class builder {
     try_frequent_batch(keys, weights, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }
+  template <class Write>
+  void serialize_to(Write &&write) {
+    detail::barrier barrier;
+    const auto written = serialize_through(write, barrier);
+    barrier.rethrow();
+    if (progress_) progress_->barrier.rethrow();
+    written.value();
+  }
+  void merge(const void *state, std::size_t length) { try_merge(state, length).value(); }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  void merge(const Range &state) {
+    try_merge(state).value();
+  }
   filter finish() {
     auto made = finish_through();
     if (progress_) progress_->barrier.rethrow();
@@ -293,6 +326,14 @@ class builder {
   // What the last run threw is of no interest to this one.
   void forget() noexcept {
     if (progress_) progress_->barrier.forget();
+  }
+  template <class Write>
+  result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
+    if (progress_) progress_->barrier.forget();
+    detail::writer<Write> to{write, barrier};
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_builder_serialize_to(get(), detail::writer<Write>::call, &to, error);
+    });
   }
   result<filter> finish_through() noexcept {
     forget();

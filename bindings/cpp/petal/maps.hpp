@@ -234,6 +234,24 @@ class map_builder {
       return petal_map_builder_offered(get(), count, error);
     });
   }
+  /// Gives the keys and values piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to
+  /// stop. Another builder takes them in with `merge()`. They stay here. An exception of `write` becomes
+  /// `status::callback` here, and `serialize_to()` passes the exception on.
+  template <class Write>
+  result<void> try_serialize_to(Write &&write) noexcept {
+    detail::barrier barrier;
+    return serialize_through(write, barrier);
+  }
+  /// Takes in the keys and values of another builder with the same spec, as if they had been given to this one.
+  result<void> try_merge(const void *state, std::size_t length) noexcept {
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_map_builder_merge(get(), state, length, error);
+    });
+  }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  result<void> try_merge(const Range &state) noexcept(detail::is_nothrow_contiguous<const Range>()) {
+    return try_merge(std::data(state), std::size(state));
+  }
   /// Makes the map and empties the builder, which may be used again. On a failure the keys stay. What the progress
   /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
   result<map> try_finish() noexcept {
@@ -264,6 +282,19 @@ class map_builder {
     try_put_batch(keys, values, done).value();
   }
   std::uint64_t offered() const { return try_offered().value(); }
+  template <class Write>
+  void serialize_to(Write &&write) {
+    detail::barrier barrier;
+    const auto written = serialize_through(write, barrier);
+    barrier.rethrow();
+    if (progress_) progress_->barrier.rethrow();
+    written.value();
+  }
+  void merge(const void *state, std::size_t length) { try_merge(state, length).value(); }
+  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
+  void merge(const Range &state) {
+    try_merge(state).value();
+  }
   map finish() {
     auto made = try_finish();
     if (progress_) progress_->barrier.rethrow();
@@ -277,6 +308,14 @@ class map_builder {
 #endif
 
  private:
+  template <class Write>
+  result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
+    if (progress_) progress_->barrier.forget();
+    detail::writer<Write> to{write, barrier};
+    return detail::tried([&](petal_error *error) noexcept {
+      return petal_map_builder_serialize_to(get(), detail::writer<Write>::call, &to, error);
+    });
+  }
   struct free {
     void operator()(petal_map_builder *handle) const noexcept { petal_map_builder_free(handle); }
   };

@@ -47,6 +47,36 @@ TEST(building, every_form_of_key) {
   EXPECT_TRUE(b.finish().contains("melon"));
 }
 
+TEST(building, keys_of_several) {
+  petal::builder one(accurate), here(accurate), there(accurate);
+  one.add_batch(numbers(0, 100));
+  here.add_batch(numbers(0, 40));
+  there.add_batch(numbers(40, 100));
+  std::string state;
+  const auto take = [&](petal::bytes piece) {
+    state.append(reinterpret_cast<const char *>(piece.data()), piece.size());
+  };
+  there.serialize_to(take);
+  EXPECT_EQ(here.try_merge(state.substr(1)).status(), petal::status::foreign);
+  EXPECT_THROW(here.merge(state.data(), state.size() - 1), petal::error);
+  here.merge(state);
+  EXPECT_EQ(here.offered(), 100u);
+  EXPECT_TRUE(here.finish().equal(one.finish()));
+  EXPECT_EQ(there.try_serialize_to([](petal::bytes) { return false; }).status(), petal::status::callback);
+  EXPECT_THROW(there.serialize_to([](petal::bytes) { throw std::runtime_error("full"); }), std::runtime_error);
+
+  petal::map_builder first(accurate), second(accurate);
+  first.put(1, 10);
+  second.put(2, 20);
+  state.clear();
+  second.serialize_to(take);
+  EXPECT_FALSE(first.try_merge(state.substr(0, 50)));
+  first.merge(state);
+  const auto values = first.finish();
+  EXPECT_EQ(values.find(1), 10u);
+  EXPECT_EQ(values.find(2), 20u);
+}
+
 TEST(building, moves) {
   petal::builder a(accurate);
   a.add("apple");

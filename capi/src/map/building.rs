@@ -11,6 +11,7 @@ use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder_options;
 use crate::filter::keys::{petal_answers, petal_keys, refuse_answers, taking};
 use crate::handle::{self, Handle, owner};
+use crate::image::petal_write_callback;
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
 use petal_core::MapBuilder;
@@ -123,4 +124,30 @@ pub unsafe extern "C" fn petal_map_builder_save(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change builder, path path], builder.by(|builder| builder.save(path)))
+}
+
+/// Gives the builder's keys and values to `write`, as `petal_builder_serialize_to()` (petal_more.h) gives keys. Returns
+/// `PETAL_ERR_CONTRADICTION` as `petal_map_builder_finish()` does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_map_builder_serialize_to(
+    builder: *mut petal_map_builder,
+    write: petal_write_callback,
+    context: *mut c_void,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [change builder, callback(write, context)], {
+        builder.by(|builder| builder.serialize(&mut |bytes| write.take(bytes)))
+    })
+}
+
+/// Takes in the keys and values of another builder, as `petal_map_builder_serialize_to()` gave them, and otherwise does
+/// what `petal_builder_merge()` (petal_more.h) does.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn petal_map_builder_merge(
+    builder: *mut petal_map_builder,
+    state: *const c_void,
+    length: usize,
+    error: *mut petal_error,
+) -> petal_status {
+    boundary!(error, [change builder, state, bytes(state, length)], builder.by(|builder| builder.merge(state)))
 }

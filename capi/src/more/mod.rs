@@ -4,6 +4,7 @@ pub mod across;
 pub mod times;
 pub mod excluded;
 pub mod frequent;
+pub mod partial;
 pub mod rejuvenate;
 pub mod stored;
 pub mod expected;

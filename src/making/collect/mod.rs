@@ -17,8 +17,9 @@ use super::progress::Steps;
 use crate::batch::ring::Taken;
 use crate::contract::{PIECE, Records};
 use crate::error::{Result, Status, error};
+use crate::order::sort_by_key;
 use crate::storage::try_vec;
-use runs::{Run, RunFile};
+use runs::{Append, Run, RunFile};
 use std::path::PathBuf;
 
 /// The least memory limit: 1 MiB.
@@ -173,15 +174,77 @@ impl<R: Record> Collector<R> {
         Ok(())
     }
 
+    /// Takes in records that a collector lent out, given as bytes, each as `adopt` makes it: this may change the order
+    /// of records with the same prefix, and makes no two the same. The caller counts them ([`Collector::count_added`]).
+    ///
+    /// # Errors
+    /// [`Status::Corrupt`] if the records are not ascending; the errors of `adopt` and [`Collector::add`]. No record is
+    /// added then.
+    pub fn merge(&mut self, bytes: &[u8], adopt: impl FnMut(R) -> Result<R>) -> Result<()> {
+        let mark = self.mark();
+        let merged = self.merge_some(bytes, adopt);
+        if merged.is_err() {
+            self.rewind(mark);
+        }
+        merged
+    }
+
+    fn merge_some(&mut self, bytes: &[u8], mut adopt: impl FnMut(R) -> Result<R>) -> Result<()> {
+        let count = bytes.len() / R::BYTES;
+        let fit = self.records.len().saturating_add(count) <= self.limit;
+        let mut run = match fit {
+            true => {
+                self.expect(count)?;
+                None
+            }
+            false => Some(append(&mut self.files, &self.options)?),
+        };
+        let (mut piece, mut last, mut written) = (try_vec(PIECE)?, None, None);
+        for bytes in bytes.chunks(PIECE * R::BYTES) {
+            piece.clear();
+            for record in bytes.chunks_exact(R::BYTES).map(R::get) {
+                if last.is_some_and(|last| record.key() <= last) {
+                    return Err(error!(Corrupt, "the records of the keys are not in ascending order"));
+                }
+                last = Some(record.key());
+                piece.push(adopt(record)?);
+            }
+            let Some(run) = &mut run else {
+                self.records.extend_from_slice(&piece);
+                continue;
+            };
+            sort_by_key(&mut piece, R::key);
+            if piece.first().map(R::key) < written {
+                run.cut()?;
+            }
+            run.write(&piece, &mut Steps::silent())?;
+            written = piece.last().map(R::key);
+        }
+        run.into_iter().for_each(Append::done);
+        Ok(())
+    }
+
+    /// Counts records that were merged as records that were added as often as this.
+    pub fn count_added(&mut self, times: u64) {
+        self.added = self.added.saturating_add(times);
+    }
+
+    /// What [`Collector::rewind`] goes back to.
+    pub fn mark(&self) -> Mark {
+        let runs = self.files.last().map_or(0, |file| file.ends.len());
+        Mark { records: self.records.len(), files: self.files.len(), runs }
+    }
+
+    /// Gives up the records that were merged since the mark. Nothing but merging may have come in between.
+    pub fn rewind(&mut self, mark: Mark) {
+        self.records.truncate(mark.records);
+        self.files.truncate(mark.files);
+        self.files.iter_mut().last().into_iter().for_each(|file| file.ends.truncate(mark.runs));
+    }
+
     /// Writes the records in memory, which are sorted and distinct, to the file as a run.
     fn spill(&mut self, steps: &mut Steps) -> Result<()> {
-        let folder = self.options.temporary_directory.as_deref().ok_or(Status::Internal)?;
-        if !self.files.last().is_some_and(RunFile::is_own) {
-            self.files.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
-            self.files.push(RunFile::new(folder)?);
-        }
-        let file = self.files.last_mut().ok_or(Status::Internal)?;
-        let mut run = file.append(folder)?;
+        let mut run = append(&mut self.files, &self.options)?;
         run.write(&self.records, steps)?;
         run.done();
         self.records.clear();
@@ -250,6 +313,25 @@ impl<R: Record> Collector<R> {
         self.files = Vec::new();
         self.added = 0;
     }
+}
+
+/// A place in a [`Collector`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    records: usize,
+    files: usize,
+    /// The runs of the last file.
+    runs: usize,
+}
+
+/// Begins a run in this process's file.
+fn append<'a, R: Record>(files: &'a mut Vec<RunFile>, options: &'a CollectorOptions) -> Result<Append<'a, R>> {
+    let folder = options.temporary_directory.as_deref().ok_or(Status::Internal)?;
+    if !files.last().is_some_and(RunFile::is_own) {
+        files.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
+        files.push(RunFile::new(folder)?);
+    }
+    files.last_mut().ok_or(Status::Internal)?.append(folder)
 }
 
 /// The records of a [`Collector`] in ascending order, distinct, and the same at every pass. A pass over a file reads it

@@ -48,9 +48,14 @@ impl RunFile {
     /// Begins a run after the others, which becomes one of them when it is done. A run that is never done is
     /// overwritten by the next one. `folder` is where the file is.
     pub fn append<'a, R: Record>(&'a mut self, folder: &'a Path) -> Result<Append<'a, R>> {
-        self.ends.try_reserve(1).map_err(|_| error!(OutOfMemory, "the table of runs could not grow"))?;
+        self.reserve_end()?;
         let position = self.records();
         Ok(Append { to: self, folder, position, bytes: try_vec(WRITE)?, records: PhantomData })
+    }
+
+    /// Makes room for the end of one more run.
+    fn reserve_end(&mut self) -> Result<()> {
+        self.ends.try_reserve(1).map_err(|_| error!(OutOfMemory, "the table of runs could not grow"))
     }
 }
 
@@ -80,6 +85,12 @@ impl<R: Record> Append<'_, R> {
             steps.stay(records.len() as u64)?;
         }
         Ok(())
+    }
+
+    /// Ends the run and begins another after it.
+    pub fn cut(&mut self) -> Result<()> {
+        self.to.ends.push(self.position);
+        self.to.reserve_end()
     }
 
     /// Ends the run.

@@ -1,0 +1,60 @@
+package petal
+
+/*
+#include <stdint.h>
+#include "keys.h"
+
+extern _Bool petalGoWrite(uintptr_t context, void *bytes, size_t length);
+
+static bool petal_go_builder_gives(void *context, const void *bytes, size_t length) {
+	return petalGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+static petal_status petal_go_builder_serialize_to(petal_builder *builder, uintptr_t context, petal_error *error) {
+	return petal_builder_serialize_to(builder, petal_go_builder_gives, (void *)context, error);
+}
+
+static petal_status petal_go_map_builder_serialize_to(petal_map_builder *builder, uintptr_t context,
+                                                      petal_error *error) {
+	return petal_map_builder_serialize_to(builder, petal_go_builder_gives, (void *)context, error);
+}
+*/
+import "C"
+
+import "io"
+
+// WriteTo writes the builder's keys, piece by piece: those that were added, with their counts, the excluded keys and
+// the frequent strangers. Another builder with the same spec takes them in with [Builder.Merge], so several processes
+// collect the keys of one filter and one of them makes it. The keys stay in this builder. The writer must not end its
+// goroutine ([runtime.Goexit]).
+func (b *Builder) WriteTo(w io.Writer) (int64, error) {
+	return streamed("petal.Builder.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_builder_serialize_to(b.toChange(), context, failure)
+		b.rethrow()
+	})
+}
+
+// Merge takes in the keys of another builder, as [Builder.WriteTo] wrote them, as if they had been added to this one.
+// The filter is the same as from one builder with all keys. Returns [ErrIncompatible] for the keys of a builder with
+// another spec, and [ErrCorrupt] and the like for bytes that no builder wrote. After a failure the builder has the keys
+// that it had before.
+func (b *Builder) Merge(state []byte) error {
+	return called("petal.Builder.Merge", func(failure *C.petal_error) {
+		C.petal_go_builder_merge(b.toChange(), nonNil(state), C.size_t(len(state)), failure)
+	})
+}
+
+// WriteTo writes the builder's keys and values, as [Builder.WriteTo] writes keys.
+func (b *MapBuilder) WriteTo(w io.Writer) (int64, error) {
+	return streamed("petal.MapBuilder.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
+		C.petal_go_map_builder_serialize_to(b.toChange(), context, failure)
+		b.rethrow()
+	})
+}
+
+// Merge takes in the keys and values of another builder, as [Builder.Merge] takes in keys.
+func (b *MapBuilder) Merge(state []byte) error {
+	return called("petal.MapBuilder.Merge", func(failure *C.petal_error) {
+		C.petal_go_map_builder_merge(b.toChange(), nonNil(state), C.size_t(len(state)), failure)
+	})
+}
