@@ -46,7 +46,8 @@ pub enum ProbeKernel {
     },
 }
 
-/// How a kind that is built once finds a key by the numbers of [`ProbeKernel::Built`]. The functions are safe for all numbers.
+/// How a kind that is built once finds a key by the numbers of [`ProbeKernel::Built`]. The functions are safe for all
+/// numbers.
 pub struct BuiltKernel {
     /// Whether a hash may be there.
     pub contains: fn(&[u64; 4], &[AtomicU64], u64) -> bool,

@@ -41,9 +41,9 @@ impl Journal {
         payload[self.0.clone()].iter().all(|word| word.load(Ordering::Relaxed) == 0)
     }
 
-    /// Saves these words as they are. From then on they may change, until [`Journal::end`]. If there is no journal, this
-    /// saves nothing. Returns false, with nothing saved, if the journal has no room for all of the words: putting back
-    /// only some of them would leave a state that never was.
+    /// Saves these words as they are. From then on they may change, until [`Journal::end`]. If there is no journal,
+    /// this saves nothing. Returns false, with nothing saved, if the journal has no room for all of the words: putting
+    /// back only some of them would leave a state that never was.
     #[must_use]
     pub fn begin(&self, payload: &[AtomicU64], places: &[usize]) -> bool {
         let Some((count, sum, pairs)) = self.parts(payload) else { return true };
@@ -161,8 +161,8 @@ mod tests {
         assert_eq!(values(&words), before);
     }
 
-    /// The states between two stores of a step: a writer may die after each of them. `order` has the places in the order
-    /// of the stores.
+    /// The states between two stores of a step: a writer may die after each of them. `order` has the places in the
+    /// order of the stores.
     fn between(before: &[u64], after: &[u64], order: impl Iterator<Item = usize>) -> Vec<Vec<u64>> {
         let mut states = vec![before.to_vec()];
         for place in order {
