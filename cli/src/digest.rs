@@ -200,7 +200,7 @@ fn warn_of(number: usize, digest: &Digest, found: &Found) {
         warn(format_args!("excerpt {number}: an excerpt of this length is found by chance with {rate} %{enough}"));
     } else if found.is_found() && found.wrong_segments > WORTH_A_WARNING {
         let wrong = short(found.wrong_segments);
-        warn(format_args!("excerpt {number}: some {wrong} wrong places are named beside the right one, on average"));
+        warn(format_args!("excerpt {number}: some {wrong} wrong places are named with the right one, on average"));
     }
 }
 

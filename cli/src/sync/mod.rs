@@ -163,8 +163,8 @@ fn tell(report: &Report, common: args::Common) -> Outcome<()> {
     }
     let Report { only_here, only_there, sent_bytes, received_bytes, method, .. } = report;
     note(format_args!(
-        "{only_here} only here, {only_there} only there; {sent_bytes} bytes sent and {received_bytes} received beside \
-         the keys themselves ({method})"
+        "{only_here} only here, {only_there} only there; {sent_bytes} bytes sent and {received_bytes} received in \
+         addition to the keys ({method})"
     ));
     Ok(())
 }
