@@ -55,7 +55,7 @@ mod sparse;
 mod wire;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 #[cfg(not(feature = "redis"))]
 use clap::error::{ContextKind, ContextValue};
@@ -69,7 +69,8 @@ pub const TROUBLE: u8 = 2;
 
 /// Runs the command line (the command's own name first), and returns the exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let outcome = match Cli::try_parse_from(arguments) {
+    let parsed = args::command().try_get_matches_from(arguments);
+    let outcome = match parsed.and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches)) {
         Ok(cli) => {
             failure::set_quiet(cli.common.quiet);
             dispatch(&cli)

@@ -11,7 +11,7 @@ pub mod redis;
 use crate::manual;
 use crate::numbers;
 use clap::builder::PossibleValue;
-use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, CommandFactory, Parser, Subcommand, ValueHint};
 use std::path::PathBuf;
 
 /// Bloom filters and other approximate-membership structures from the shell.
@@ -33,7 +33,7 @@ use std::path::PathBuf;
 /// `file_bytes` has its bytes in hexadecimal.
 #[derive(Parser, Debug)]
 #[command(name = "petal", bin_name = "petal", version, max_term_width = 100)]
-#[command(help_template = overview(), after_long_help = manual::after_help("petal"))]
+#[command(after_long_help = manual::after_help("petal"))]
 #[command(arg_required_else_help = true)]
 pub struct Cli {
     /// What all subcommands take.
@@ -809,9 +809,9 @@ pub struct Plan {
     pub verbose: bool,
 }
 
-/// The help of the whole command, in which the subcommands stand by what they are for.
-fn overview() -> String {
-    let command = Command::augment_subcommands(clap::Command::new("petal"));
+/// The command line, with a help in which the subcommands stand by what they are for.
+pub fn command() -> clap::Command {
+    let command = Cli::command();
     let mut groups = String::new();
     for (heading, names) in manual::GROUPS {
         groups += &format!("{heading}:\n");
@@ -821,7 +821,9 @@ fn overview() -> String {
         }
         groups.push('\n');
     }
-    format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}")
+    command.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
+    ))
 }
 
 /// The kinds of a handle. The other kinds are hidden values, so that a message can say what they are for.
