@@ -325,7 +325,7 @@ abi: ## describe the ABI of the headers in capi/petal.abi; review the difference
 licences: ## list the licences of the crates that are linked in, in LICENSES-THIRD-PARTY
 	cargo run --locked -p petal-tools -- licences
 
-layers: ## write the image functions of the handles in C and Go, and the calls of C that take bytes, for Go
+layers: ## write what follows from tables: image functions in C and Go, packed forms, calls with bytes and with NULL
 	cargo run --locked -p petal-tools -- layers
 
 figures: ## draw docs/figures, and write what else is told of each kind: tables of docs/kinds, names for Go

@@ -64,15 +64,16 @@ static void last_keys(petal_kind kind) {
   petal_filter_free(filter);
 }
 
-/* A window of time holds what came in it, even more than it was made for, until time has moved on far enough. */
-static void last_steps(petal_kind kind) {
+/* A window of time holds what came in it, even more than it was made for, until time has moved on far enough, through
+ * a handle that one thread has or many. */
+static void last_steps(petal_kind kind, bool is_shared) {
   petal_spec spec = window(kind, 1);
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   insert(filter, 0, 2 * WINDOW);
   uint64_t steps = 0;
   while (missing(filter, 0, 2 * WINDOW) == 0 && steps < 1000) {
-    CHECK_OK(petal_filter_advance(filter, 1, NULL));
+    CHECK_OK(is_shared ? petal_filter_advance_shared(filter, 1, NULL) : petal_filter_advance(filter, 1, NULL));
     steps++;
   }
   CHECK(steps > 1 && steps < 1000);
@@ -113,7 +114,8 @@ int main(void) {
       continue;
     }
     last_keys(info.kind);
-    last_steps(info.kind);
+    last_steps(info.kind, false);
+    if (info.capabilities & PETAL_CAN_AGE_SHARED) last_steps(info.kind, true);
   }
   CHECK(ageing > 0);
   return check_done();

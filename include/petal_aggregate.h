@@ -104,10 +104,10 @@ typedef struct petal_meeting {
 
 /**
  * Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
- * may have told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; NULL if there are
- * none. A state that comes twice with one value counts once. Returns `PETAL_ERR_OUT_OF_RANGE` for a state that is not
- * below the parameter `states`, a value that is not finite, and more previous states than `states`. Takes the time of
- * one lookup for each cited state, and of two more.
+ * may have told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; `previous` may be
+ * NULL if `previous_count` is 0. A state that comes twice with one value counts once. Returns `PETAL_ERR_OUT_OF_RANGE`
+ * for a state that is not below the parameter `states`, a value that is not finite, and more previous states than
+ * `states`. Takes the time of one lookup for each cited state, and of two more.
  */
 petal_status petal_aggregate_meet(petal_aggregate *aggregate,
                                   const void *id,

@@ -193,8 +193,8 @@ typedef struct petal_digest_statistics {
 petal_status petal_digest_measure(const petal_digest *digest, petal_digest_statistics *statistics, petal_error *error);
 
 /**
- * Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. Both outputs are
- * nullable.
+ * Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. `payload` and `length`
+ * are nullable.
  */
 petal_status petal_digest_payload_at(const petal_digest *digest,
                                      uint64_t index,

@@ -258,8 +258,8 @@ petal_status petal_compact_check(const void *data, size_t length, petal_error *e
 bool petal_compact_contains_hash(const void *data, size_t length, uint64_t hash);
 
 /**
- * Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does. The options say how to
- * hash the key; the function ignores `verify`. NULL hashes fastest.
+ * Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does. `options`, which say how
+ * to hash the key, may be NULL: that hashes fastest. The function ignores `verify`.
  */
 bool petal_compact_contains(const void *data,
                             size_t length,

@@ -57,8 +57,9 @@ petal_status petal_index_new(const petal_spec *spec, petal_index **index, petal_
 void petal_index_free(petal_index *index);
 
 /**
- * Adds a row under an id of yours, and writes the number of the row, which is nullable. Several rows may have one id.
- * `length` is the number of bytes of a row. Returns `PETAL_ERR_FULL` if the index has as many rows as its capacity.
+ * Adds a row under an id of yours, and writes the number of the row to `number`, which is nullable. Several rows may
+ * have one id. `length` is the number of bytes of a row. Returns `PETAL_ERR_FULL` if the index has as many rows as its
+ * capacity.
  */
 petal_status petal_index_add(petal_index *index,
                              uint64_t id,
@@ -68,13 +69,14 @@ petal_status petal_index_add(petal_index *index,
                              petal_error *error);
 
 /**
- * Removes all rows with an id, and writes how many these were, which is nullable. Reads all ids. A removed row keeps
- * its number and its place, and is found no more. `petal_index_arranged()` makes an index without such rows.
+ * Removes all rows with an id, and writes how many these were to `removed`, which is nullable. Reads all ids. A
+ * removed row keeps its number and its place, and is found no more. `petal_index_arranged()` makes an index without
+ * such rows.
  */
 petal_status petal_index_remove(petal_index *index, uint64_t id, uint64_t *removed, petal_error *error);
 
 /**
- * Removes the row with a number, and writes whether it was there, which is nullable. Returns
+ * Removes the row with a number, and writes whether it was there to `removed`, which is nullable. Returns
  * `PETAL_ERR_OUT_OF_RANGE` for a number that no row has.
  */
 petal_status petal_index_remove_row(petal_index *index, uint64_t row, bool *removed, petal_error *error);
@@ -93,7 +95,7 @@ uint64_t petal_index_width(const petal_index *index);
 
 /**
  * Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
- * removed, and the others are then not written. All outputs are nullable.
+ * removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
  */
 petal_status petal_index_row_at(const petal_index *index,
                                 uint64_t row,
@@ -384,8 +386,8 @@ petal_status petal_index_at_least(const petal_index *index,
 
 /**
  * Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
- * goes on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each`
- * got, and is nullable. The search runs on the caller's thread alone. `options` is nullable.
+ * goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
+ * that `each` got. The search runs on the caller's thread alone. `options` is nullable.
  */
 petal_status petal_index_each_at_least(const petal_index *index,
                                        const void *query,
@@ -458,8 +460,8 @@ typedef bool (*petal_index_row_callback)(void *context, uint64_t row, uint64_t i
 /**
  * Gives the rows that `petal_index_contains_all()` finds to `each`, in the order of their numbers. The caller's thread
  * alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
- * function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got, and is
- * nullable. `options` is nullable.
+ * function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
+ * got. `options` is nullable.
  */
 petal_status petal_index_each_contains_all(const petal_index *index,
                                            const void *query,

@@ -314,8 +314,8 @@ petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
  */
 
 /**
- * Writes the number that a filter stores for a hash, and the range, which is above all such numbers; both are
- * nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
+ * Writes the number that a filter stores for a hash, and the range, which is above all such numbers. `stored` and
+ * `range` are nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
  */
 petal_status petal_filter_stored_hash(const petal_filter *filter,
                                       uint64_t hash,

@@ -281,7 +281,7 @@ uint64_t petal_sketch_symbols(const petal_sketch *sketch);
 
 /**
  * Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
- * bytes. With `length` = 0 the function only writes the size, and `buffer` may be NULL. Returns
+ * bytes. `buffer` may be NULL if `length` is 0: the function then only writes the size. Returns
  * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
  * that minisketch does not have.
  */
@@ -411,7 +411,7 @@ size_t petal_sketch_key_bytes(const petal_sketch *sketch);
 /**
  * Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
  * `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
- * bytes each, and their counts to `counts`; both may be NULL if `room` is 0. In all else this is as
+ * bytes each, and their counts to `counts`; `keys` and `counts` may be NULL if `room` is 0. In all else this is as
  * `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
  * sketch of numbers.
  */

@@ -291,8 +291,8 @@ pub unsafe extern "C" fn petal_digest_measure(
     })
 }
 
-/// Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. Both outputs are
-/// nullable.
+/// Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. `payload` and `length`
+/// are nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_payload_at(
     digest: *const petal_digest,

@@ -169,8 +169,8 @@ pub unsafe extern "C" fn petal_compact_contains_hash(data: *const c_void, length
     boundary::attempt(look_up, || None).unwrap_or(true)
 }
 
-/// Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does. The options say how to
-/// hash the key; the function ignores `verify`. NULL hashes fastest.
+/// Looks a key up in a compact form without a handle, as `petal_compact_contains_hash()` does. `options`, which say how
+/// to hash the key, may be NULL: that hashes fastest. The function ignores `verify`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_compact_contains(
     data: *const c_void,

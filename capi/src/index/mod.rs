@@ -69,8 +69,9 @@ pub unsafe extern "C" fn petal_index_free(index: *mut petal_index) {
     unsafe { handle::free(index) }
 }
 
-/// Adds a row under an id of yours, and writes the number of the row, which is nullable. Several rows may have one id.
-/// `length` is the number of bytes of a row. Returns `PETAL_ERR_FULL` if the index has as many rows as its capacity.
+/// Adds a row under an id of yours, and writes the number of the row to `number`, which is nullable. Several rows may
+/// have one id. `length` is the number of bytes of a row. Returns `PETAL_ERR_FULL` if the index has as many rows as its
+/// capacity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_add(
     index: *mut petal_index,
@@ -85,8 +86,9 @@ pub unsafe extern "C" fn petal_index_add(
     })
 }
 
-/// Removes all rows with an id, and writes how many these were, which is nullable. Reads all ids. A removed row keeps
-/// its number and its place, and is found no more. `petal_index_arranged()` makes an index without such rows.
+/// Removes all rows with an id, and writes how many these were to `removed`, which is nullable. Reads all ids. A
+/// removed row keeps its number and its place, and is found no more. `petal_index_arranged()` makes an index without
+/// such rows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_remove(
     index: *mut petal_index,
@@ -97,7 +99,7 @@ pub unsafe extern "C" fn petal_index_remove(
     boundary!(error, [change index, maybe removed], removed.answer(index.by(|index| index.remove(id))))
 }
 
-/// Removes the row with a number, and writes whether it was there, which is nullable. Returns
+/// Removes the row with a number, and writes whether it was there to `removed`, which is nullable. Returns
 /// `PETAL_ERR_OUT_OF_RANGE` for a number that no row has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_remove_row(
@@ -129,7 +131,7 @@ pub unsafe extern "C" fn petal_index_width(index: *const petal_index) -> u64 {
 }
 
 /// Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
-/// removed, and the others are then not written. All outputs are nullable.
+/// removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_row_at(
     index: *const petal_index,

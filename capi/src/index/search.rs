@@ -168,8 +168,8 @@ pub unsafe extern "C" fn petal_index_at_least(
 }
 
 /// Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
-/// goes on. The function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each`
-/// got, and is nullable. The search runs on the caller's thread alone. `options` is nullable.
+/// goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
+/// that `each` got. The search runs on the caller's thread alone. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_each_at_least(
     index: *const petal_index,

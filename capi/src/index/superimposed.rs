@@ -54,8 +54,8 @@ pub type petal_index_row_callback = Option<unsafe extern "C" fn(context: *mut c_
 
 /// Gives the rows that `petal_index_contains_all()` finds to `each`, in the order of their numbers. The caller's thread
 /// alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
-/// function passes `context`, which may be NULL, to `each`. `found` becomes the number of rows that `each` got, and is
-/// nullable. `options` is nullable.
+/// function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
+/// got. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_each_contains_all(
     index: *const petal_index,

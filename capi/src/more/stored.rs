@@ -20,8 +20,8 @@ use crate::boundary::boundary;
 use crate::filter::petal_filter;
 use crate::status::{petal_error, petal_status};
 
-/// Writes the number that a filter stores for a hash, and the range, which is above all such numbers; both are
-/// nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
+/// Writes the number that a filter stores for a hash, and the range, which is above all such numbers. `stored` and
+/// `range` are nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_stored_hash(
     filter: *const petal_filter,

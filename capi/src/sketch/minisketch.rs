@@ -16,7 +16,7 @@ use petal_core::Status;
 use std::ffi::c_void;
 
 /// Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
-/// bytes. With `length` = 0 the function only writes the size, and `buffer` may be NULL. Returns
+/// bytes. `buffer` may be NULL if `length` is 0: the function then only writes the size. Returns
 /// `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
 /// that minisketch does not have.
 #[unsafe(no_mangle)]

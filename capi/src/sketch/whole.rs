@@ -20,7 +20,7 @@ pub unsafe extern "C" fn petal_sketch_key_bytes(sketch: *const petal_sketch) -> 
 
 /// Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
 /// `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
-/// bytes each, and their counts to `counts`; both may be NULL if `room` is 0. In all else this is as
+/// bytes each, and their counts to `counts`; `keys` and `counts` may be NULL if `room` is 0. In all else this is as
 /// `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
 /// sketch of numbers.
 #[unsafe(no_mangle)]

@@ -1,6 +1,6 @@
-//! The layers above the core that follow from a table: what each handle with an image has in C and in Go, and the calls
-//! of C that take bytes, as Go makes them. `make layers` writes them, and a test holds what is committed to what it
-//! writes.
+//! The layers above the core that follow from a table: what each handle with an image has in C and in Go, the calls of C
+//! that take bytes, as Go makes them, and the C tests' calls with NULL. `make layers` writes them, and a test holds what is
+//! committed to what it writes.
 //!
 //! A new handle is a line of [`HANDLES`]; a new verb of images is a function in the two templates in `tools/layers`.
 //! What is not alike in all handles is written by hand, beside the generated file.
@@ -8,6 +8,7 @@
 mod bytes;
 mod headers;
 mod left_out;
+mod null;
 mod prose;
 
 use crate::Generated;
@@ -127,6 +128,7 @@ pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
     let text = left_out::text(root, &template("left_out.rs.txt")?)?;
     files.push(("capi/src/left_out.rs".into(), format!("{LEFT_OUT_HEAD}{text}")));
     files.push(bytes::file(root)?);
+    files.push(null::file(root)?);
     Ok(files)
 }
 
