@@ -36,6 +36,13 @@
 extern "C" {
 #endif
 
+
+/*
+ * FILTERS
+ *
+ * The packed forms of filters, and what changed between two states of one.
+ */
+
 /**
  * Writes the length in bytes of a filter's packed form. The function packs the filter for that, so it takes as long as
  * `petal_filter_pack()`.
@@ -46,8 +53,8 @@ petal_status petal_filter_packed_size(const petal_filter *filter, size_t *size, 
  * Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
  * bytes the form has. Threads may insert meanwhile: the form has every key whose insertion happened before, and may be
  * larger. Take `petal_filter_pack_to()` then. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
- * `PETAL_ERR_DIRTY` if the filter is `PETAL_STATE_UNVOUCHED`, and `PETAL_ERR_CORRUPT` if the filter lies in an image
- * that does not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+ * `PETAL_ERR_DIRTY` if nobody vouches for the filter, and `PETAL_ERR_CORRUPT` if the filter lies in an image that does
+ * not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
  */
 petal_status petal_filter_pack(const petal_filter *filter,
                                void *buffer,
@@ -69,7 +76,7 @@ petal_status petal_filter_pack_to(const petal_filter *filter,
  * Makes a filter from its packed form, in its own memory. `most_bytes` is the most bytes that the filter's image may
  * have: a form that claims more gives `PETAL_ERR_TOO_LARGE` before memory is asked for. The function ignores the mode
  * in `options`, which is nullable. Returns `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_CORRUPT` for bytes
- * that are no packed form.
+ * that are no packed form, and `PETAL_ERR_UNSUPPORTED` for that of a map.
  */
 petal_status petal_filter_unpack(const void *packed,
                                  size_t length,

@@ -1,3 +1,5 @@
+// Written by `make layers` from tools/layers/wire.rs.txt: change that, not this.
+
 //! MAPS
 //!
 //! Maps take packed forms and deltas as filters do.
