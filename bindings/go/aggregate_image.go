@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Aggregate)(nil)
 
 func freeAggregate(handle *C.petal_aggregate) { C.petal_aggregate_free(handle) }
 
@@ -149,3 +154,29 @@ func (a *Aggregate) Describe() (Description, error) {
 		C.petal_aggregate_describe(a.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the aggregate and loads an image into it, as [LoadAggregate] does. A keyed aggregate has no
+// key then: use LoadAggregate.
+func (a *Aggregate) UnmarshalBinary(image []byte) error {
+	if a == nil {
+		return nilHandle("petal.Aggregate.UnmarshalBinary")
+	}
+	loaded, err := LoadAggregate(image, nil)
+	if err == nil {
+		reload(&a.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that an aggregate has a form in JSON and XML. A keyed aggregate lacks its
+// key there.
+func (a *Aggregate) MarshalText() ([]byte, error) { return encoded.Text(a.MarshalBinary()) }
+
+// UnmarshalText closes the aggregate and loads an image in base64 into it, as [Aggregate.UnmarshalBinary] does.
+func (a *Aggregate) UnmarshalText(text []byte) error { return encoded.Load(text, a.UnmarshalBinary) }
+
+// String returns one line about the aggregate, or "closed".
+func (a *Aggregate) String() string { return lineOf(a.Describe()) }
+
+// LogValue returns what [Aggregate.String] does, for package log/slog.
+func (a *Aggregate) LogValue() slog.Value { return slog.StringValue(a.String()) }

@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Digest)(nil)
 
 func freeDigest(handle *C.petal_digest) { C.petal_digest_free(handle) }
 
@@ -148,3 +153,29 @@ func (d *Digest) Describe() (Description, error) {
 		C.petal_digest_describe(d.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the digest and loads an image into it, as [LoadDigest] does. A keyed digest has no key then:
+// use LoadDigest.
+func (d *Digest) UnmarshalBinary(image []byte) error {
+	if d == nil {
+		return nilHandle("petal.Digest.UnmarshalBinary")
+	}
+	loaded, err := LoadDigest(image, nil)
+	if err == nil {
+		reload(&d.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that a digest has a form in JSON and XML. A keyed digest lacks its key
+// there.
+func (d *Digest) MarshalText() ([]byte, error) { return encoded.Text(d.MarshalBinary()) }
+
+// UnmarshalText closes the digest and loads an image in base64 into it, as [Digest.UnmarshalBinary] does.
+func (d *Digest) UnmarshalText(text []byte) error { return encoded.Load(text, d.UnmarshalBinary) }
+
+// String returns one line about the digest, or "closed".
+func (d *Digest) String() string { return lineOf(d.Describe()) }
+
+// LogValue returns what [Digest.String] does, for package log/slog.
+func (d *Digest) LogValue() slog.Value { return slog.StringValue(d.String()) }

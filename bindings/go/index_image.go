@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Index)(nil)
 
 func freeIndex(handle *C.petal_index) { C.petal_index_free(handle) }
 
@@ -147,3 +152,29 @@ func (x *Index) Describe() (Description, error) {
 		C.petal_index_describe(x.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the index and loads an image into it, as [LoadIndex] does. A keyed index has no key then: use
+// LoadIndex.
+func (x *Index) UnmarshalBinary(image []byte) error {
+	if x == nil {
+		return nilHandle("petal.Index.UnmarshalBinary")
+	}
+	loaded, err := LoadIndex(image, nil)
+	if err == nil {
+		reload(&x.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that an index has a form in JSON and XML. A keyed index lacks its key
+// there.
+func (x *Index) MarshalText() ([]byte, error) { return encoded.Text(x.MarshalBinary()) }
+
+// UnmarshalText closes the index and loads an image in base64 into it, as [Index.UnmarshalBinary] does.
+func (x *Index) UnmarshalText(text []byte) error { return encoded.Load(text, x.UnmarshalBinary) }
+
+// String returns one line about the index, or "closed".
+func (x *Index) String() string { return lineOf(x.Describe()) }
+
+// LogValue returns what [Index.String] does, for package log/slog.
+func (x *Index) LogValue() slog.Value { return slog.StringValue(x.String()) }

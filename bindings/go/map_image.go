@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Map)(nil)
 
 func freeMap(handle *C.petal_map) { C.petal_map_free(handle) }
 
@@ -148,3 +153,28 @@ func (m *Map) Describe() (Description, error) {
 		C.petal_map_describe(m.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the map and loads an image into it, as [LoadMap] does. A keyed map has no key then: use
+// LoadMap.
+func (m *Map) UnmarshalBinary(image []byte) error {
+	if m == nil {
+		return nilHandle("petal.Map.UnmarshalBinary")
+	}
+	loaded, err := LoadMap(image, nil)
+	if err == nil {
+		reload(&m.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that a map has a form in JSON and XML. A keyed map lacks its key there.
+func (m *Map) MarshalText() ([]byte, error) { return encoded.Text(m.MarshalBinary()) }
+
+// UnmarshalText closes the map and loads an image in base64 into it, as [Map.UnmarshalBinary] does.
+func (m *Map) UnmarshalText(text []byte) error { return encoded.Load(text, m.UnmarshalBinary) }
+
+// String returns one line about the map, or "closed".
+func (m *Map) String() string { return lineOf(m.Describe()) }
+
+// LogValue returns what [Map.String] does, for package log/slog.
+func (m *Map) LogValue() slog.Value { return slog.StringValue(m.String()) }

@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Router)(nil)
 
 func freeRouter(handle *C.petal_router) { C.petal_router_free(handle) }
 
@@ -148,3 +153,29 @@ func (r *Router) Describe() (Description, error) {
 		C.petal_router_describe(r.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the router and loads an image into it, as [LoadRouter] does. A keyed router has no key then:
+// use LoadRouter.
+func (r *Router) UnmarshalBinary(image []byte) error {
+	if r == nil {
+		return nilHandle("petal.Router.UnmarshalBinary")
+	}
+	loaded, err := LoadRouter(image, nil)
+	if err == nil {
+		reload(&r.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that a router has a form in JSON and XML. A keyed router lacks its key
+// there.
+func (r *Router) MarshalText() ([]byte, error) { return encoded.Text(r.MarshalBinary()) }
+
+// UnmarshalText closes the router and loads an image in base64 into it, as [Router.UnmarshalBinary] does.
+func (r *Router) UnmarshalText(text []byte) error { return encoded.Load(text, r.UnmarshalBinary) }
+
+// String returns one line about the router, or "closed".
+func (r *Router) String() string { return lineOf(r.Describe()) }
+
+// LogValue returns what [Router.String] does, for package log/slog.
+func (r *Router) LogValue() slog.Value { return slog.StringValue(r.String()) }

@@ -20,8 +20,13 @@ import "C"
 
 import (
 	"io"
+	"log/slog"
 	"os"
+
+	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
+
+var _ encodable = (*Sketch)(nil)
 
 func freeSketch(handle *C.petal_sketch) { C.petal_sketch_free(handle) }
 
@@ -148,3 +153,29 @@ func (s *Sketch) Describe() (Description, error) {
 		C.petal_sketch_describe(s.raw(), raw, failure)
 	})
 }
+
+// UnmarshalBinary closes the sketch and loads an image into it, as [LoadSketch] does. A keyed sketch has no key then:
+// use LoadSketch.
+func (s *Sketch) UnmarshalBinary(image []byte) error {
+	if s == nil {
+		return nilHandle("petal.Sketch.UnmarshalBinary")
+	}
+	loaded, err := LoadSketch(image, nil)
+	if err == nil {
+		reload(&s.owner, loaded.owner)
+	}
+	return err
+}
+
+// MarshalText returns the image in base64, so that a sketch has a form in JSON and XML. A keyed sketch lacks its key
+// there.
+func (s *Sketch) MarshalText() ([]byte, error) { return encoded.Text(s.MarshalBinary()) }
+
+// UnmarshalText closes the sketch and loads an image in base64 into it, as [Sketch.UnmarshalBinary] does.
+func (s *Sketch) UnmarshalText(text []byte) error { return encoded.Load(text, s.UnmarshalBinary) }
+
+// String returns one line about the sketch, or "closed".
+func (s *Sketch) String() string { return lineOf(s.Describe()) }
+
+// LogValue returns what [Sketch.String] does, for package log/slog.
+func (s *Sketch) LogValue() slog.Value { return slog.StringValue(s.String()) }
