@@ -18,25 +18,6 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for aggregates as images.
-struct aggregate_calls {
-  static constexpr auto free = petal_aggregate_free;
-  static constexpr auto open = petal_aggregate_open;
-  static constexpr auto open_descriptor = petal_aggregate_open_descriptor;
-  static constexpr auto open_in_buffer = petal_aggregate_open_in_buffer;
-  static constexpr auto load = petal_aggregate_load;
-  static constexpr auto copy = petal_aggregate_copy;
-  static constexpr auto clear = petal_aggregate_clear;
-  static constexpr auto sync = petal_aggregate_sync;
-  static constexpr auto vouch = petal_aggregate_vouch;
-  static constexpr auto verify = petal_aggregate_verify;
-  static constexpr auto save = petal_aggregate_save;
-  static constexpr auto describe = petal_aggregate_describe;
-  static constexpr auto serialized_size = petal_aggregate_serialized_size;
-  static constexpr auto serialize = petal_aggregate_serialize;
-  static constexpr auto serialize_to = petal_aggregate_serialize_to;
-};
-
 inline constexpr verb<petal_aggregate_meet, petal_aggregate_meet_u64, petal_aggregate_meet_hash> meet_participant;
 inline constexpr verb<petal_aggregate_leave, petal_aggregate_leave_u64, petal_aggregate_leave_hash> let_leave;
 inline constexpr verb<petal_aggregate_told, petal_aggregate_told_u64, petal_aggregate_told_hash> list_told;
@@ -53,7 +34,7 @@ inline constexpr verb<petal_aggregate_forget, petal_aggregate_forget_u64, petal_
 ///     const petal_meeting answer = ours.meet("sensor 7", {0, 18.5});
 ///     theirs.tell("we", 0, &answer);
 ///     std::printf("%g\n", ours.results().mean);
-class aggregate : public detail::image_owner<aggregate, petal_aggregate, detail::aggregate_calls> {
+class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
  public:
   /// Holds nothing, like one that was moved from.
   aggregate() noexcept = default;

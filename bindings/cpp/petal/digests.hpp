@@ -16,30 +16,6 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-namespace detail {
-
-/// The functions of the C API for digests as images. Digests do not merge.
-struct digest_calls {
-  static constexpr auto free = petal_digest_free;
-  static constexpr auto open = petal_digest_open;
-  static constexpr auto open_descriptor = petal_digest_open_descriptor;
-  static constexpr auto open_in_buffer = petal_digest_open_in_buffer;
-  static constexpr auto load = petal_digest_load;
-  static constexpr auto copy = petal_digest_copy;
-  static constexpr auto clear = petal_digest_clear;
-  static constexpr auto sync = petal_digest_sync;
-  static constexpr auto vouch = petal_digest_vouch;
-  static constexpr auto verify = petal_digest_verify;
-  static constexpr auto save = petal_digest_save;
-  static constexpr auto capabilities = petal_digest_capabilities;
-  static constexpr auto describe = petal_digest_describe;
-  static constexpr auto serialized_size = petal_digest_serialized_size;
-  static constexpr auto serialize = petal_digest_serialize;
-  static constexpr auto serialize_to = petal_digest_serialize_to;
-};
-
-}  // namespace detail
-
 /// The places where an excerpt was found, and the report of the search.
 struct excerpt_found {
   std::vector<petal_digest_match> matches;
@@ -55,7 +31,7 @@ struct excerpt_found {
 ///     for (const petal_digest_match &one : found.matches) std::printf("%d\n", static_cast<int>(one.offset));
 ///
 /// See petal_digest.h.
-class digest : public detail::image_owner<digest, petal_digest, detail::digest_calls> {
+class digest : public detail::image_owner<digest, petal_digest> {
  public:
   /// Holds nothing, like one that was moved from.
   digest() noexcept = default;

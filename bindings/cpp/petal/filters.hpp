@@ -19,33 +19,8 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-namespace detail {
-
-/// The functions of the C API for filters as images.
-struct filter_calls {
-  static constexpr auto free = petal_filter_free;
-  static constexpr auto open = petal_filter_open;
-  static constexpr auto open_descriptor = petal_filter_open_descriptor;
-  static constexpr auto open_in_buffer = petal_filter_open_in_buffer;
-  static constexpr auto load = petal_filter_load;
-  static constexpr auto copy = petal_filter_copy;
-  static constexpr auto merge = petal_filter_merge;
-  static constexpr auto clear = petal_filter_clear;
-  static constexpr auto sync = petal_filter_sync;
-  static constexpr auto vouch = petal_filter_vouch;
-  static constexpr auto verify = petal_filter_verify;
-  static constexpr auto save = petal_filter_save;
-  static constexpr auto capabilities = petal_filter_capabilities;
-  static constexpr auto describe = petal_filter_describe;
-  static constexpr auto serialized_size = petal_filter_serialized_size;
-  static constexpr auto serialize = petal_filter_serialize;
-  static constexpr auto serialize_to = petal_filter_serialize_to;
-};
-
-}  // namespace detail
-
 /// A filter of any kind. It says whether a key may have been inserted, and never says no to a key that was.
-class filter : public detail::image_owner<filter, petal_filter, detail::filter_calls> {
+class filter : public detail::image_owner<filter, petal_filter> {
  public:
   /// A filter without a handle, as after a move.
   filter() noexcept = default;

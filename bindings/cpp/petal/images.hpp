@@ -2,6 +2,7 @@
 #ifndef PETAL_HPP_IMAGES
 #define PETAL_HPP_IMAGES
 
+#include "calls.hpp"
 #include "specs.hpp"
 
 #include <cstddef>
@@ -46,9 +47,11 @@ result<void> tried(Call &&call) noexcept {
 }
 
 /// The members that filters, maps and sketches (`Self`) share: those of the owner of a handle of the C API, and those
-/// of an image. `Calls` has the functions of the C API for `Self`.
-template <class Self, class Handle, class Calls>
+/// of an image.
+template <class Self, class Handle>
 class image_owner {
+  using Calls = calls<Handle>;
+
  public:
   /// Takes over a handle of the C API.
   static Self adopt(Handle *handle) noexcept {

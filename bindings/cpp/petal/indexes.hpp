@@ -19,30 +19,6 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-namespace detail {
-
-/// The functions of the C API for indexes as images.
-struct index_calls {
-  static constexpr auto free = petal_index_free;
-  static constexpr auto open = petal_index_open;
-  static constexpr auto open_descriptor = petal_index_open_descriptor;
-  static constexpr auto open_in_buffer = petal_index_open_in_buffer;
-  static constexpr auto load = petal_index_load;
-  static constexpr auto copy = petal_index_copy;
-  static constexpr auto clear = petal_index_clear;
-  static constexpr auto sync = petal_index_sync;
-  static constexpr auto vouch = petal_index_vouch;
-  static constexpr auto verify = petal_index_verify;
-  static constexpr auto save = petal_index_save;
-  static constexpr auto capabilities = petal_index_capabilities;
-  static constexpr auto describe = petal_index_describe;
-  static constexpr auto serialized_size = petal_index_serialized_size;
-  static constexpr auto serialize = petal_index_serialize;
-  static constexpr auto serialize_to = petal_index_serialize_to;
-};
-
-}  // namespace detail
-
 /// How a search goes: a chain of settings. See `petal_search_options`.
 class search_options {
  public:
@@ -86,7 +62,7 @@ class search_options {
 ///       std::printf("%d: %.2f\n", static_cast<int>(hit.id), hit.similarity);
 ///
 /// See petal_index.h.
-class index : public detail::image_owner<index, petal_index, detail::index_calls> {
+class index : public detail::image_owner<index, petal_index> {
  public:
   /// Holds nothing, like one that was moved from.
   index() noexcept = default;

@@ -18,27 +18,6 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for maps as images.
-struct map_calls {
-  static constexpr auto free = petal_map_free;
-  static constexpr auto open = petal_map_open;
-  static constexpr auto open_descriptor = petal_map_open_descriptor;
-  static constexpr auto open_in_buffer = petal_map_open_in_buffer;
-  static constexpr auto load = petal_map_load;
-  static constexpr auto copy = petal_map_copy;
-  static constexpr auto merge = petal_map_merge;
-  static constexpr auto clear = petal_map_clear;
-  static constexpr auto sync = petal_map_sync;
-  static constexpr auto vouch = petal_map_vouch;
-  static constexpr auto verify = petal_map_verify;
-  static constexpr auto save = petal_map_save;
-  static constexpr auto capabilities = petal_map_capabilities;
-  static constexpr auto describe = petal_map_describe;
-  static constexpr auto serialized_size = petal_map_serialized_size;
-  static constexpr auto serialize = petal_map_serialize;
-  static constexpr auto serialize_to = petal_map_serialize_to;
-};
-
 inline constexpr verb<petal_map_get, petal_map_get_u64, petal_map_get_hash> get;
 inline constexpr verb<petal_map_put, petal_map_put_u64, petal_map_put_hash> put;
 inline constexpr verb<petal_map_replace, petal_map_replace_u64, petal_map_replace_hash> replace;
@@ -48,7 +27,7 @@ inline constexpr verb<petal_map_builder_put, petal_map_builder_put_u64, petal_ma
 
 /// A map of any kind. It gives the value of each of its keys, or a bound on it if the kind is `approximator`. It says
 /// that other keys are absent, except for a share of them.
-class map : public detail::image_owner<map, petal_map, detail::map_calls> {
+class map : public detail::image_owner<map, petal_map> {
  public:
   /// Holds nothing, like one that was moved from.
   map() noexcept = default;

@@ -17,26 +17,6 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for routers as images.
-struct router_calls {
-  static constexpr auto free = petal_router_free;
-  static constexpr auto open = petal_router_open;
-  static constexpr auto open_descriptor = petal_router_open_descriptor;
-  static constexpr auto open_in_buffer = petal_router_open_in_buffer;
-  static constexpr auto load = petal_router_load;
-  static constexpr auto copy = petal_router_copy;
-  static constexpr auto clear = petal_router_clear;
-  static constexpr auto sync = petal_router_sync;
-  static constexpr auto vouch = petal_router_vouch;
-  static constexpr auto verify = petal_router_verify;
-  static constexpr auto save = petal_router_save;
-  static constexpr auto capabilities = petal_router_capabilities;
-  static constexpr auto describe = petal_router_describe;
-  static constexpr auto serialized_size = petal_router_serialized_size;
-  static constexpr auto serialize = petal_router_serialize;
-  static constexpr auto serialize_to = petal_router_serialize_to;
-};
-
 inline constexpr verb<petal_router_insert, petal_router_insert_u64, petal_router_insert_hash> insert_in_router;
 inline constexpr verb<petal_router_remove, petal_router_remove_u64, petal_router_remove_hash> remove_from_router;
 inline constexpr verb<petal_router_contains, petal_router_contains_u64, petal_router_contains_hash> router_contains;
@@ -69,7 +49,7 @@ enum class received : petal_received {
 ///     std::printf("neighbour %d\n", static_cast<int>(route.neighbour));
 ///
 /// See petal_router.h.
-class router : public detail::image_owner<router, petal_router, detail::router_calls> {
+class router : public detail::image_owner<router, petal_router> {
  public:
   /// Holds nothing, like one that was moved from.
   router() noexcept = default;

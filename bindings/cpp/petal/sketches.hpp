@@ -19,27 +19,6 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for sketches as images.
-struct sketch_calls {
-  static constexpr auto free = petal_sketch_free;
-  static constexpr auto open = petal_sketch_open;
-  static constexpr auto open_descriptor = petal_sketch_open_descriptor;
-  static constexpr auto open_in_buffer = petal_sketch_open_in_buffer;
-  static constexpr auto load = petal_sketch_load;
-  static constexpr auto copy = petal_sketch_copy;
-  static constexpr auto merge = petal_sketch_merge;
-  static constexpr auto clear = petal_sketch_clear;
-  static constexpr auto sync = petal_sketch_sync;
-  static constexpr auto vouch = petal_sketch_vouch;
-  static constexpr auto verify = petal_sketch_verify;
-  static constexpr auto save = petal_sketch_save;
-  static constexpr auto capabilities = petal_sketch_capabilities;
-  static constexpr auto describe = petal_sketch_describe;
-  static constexpr auto serialized_size = petal_sketch_serialized_size;
-  static constexpr auto serialize = petal_sketch_serialize;
-  static constexpr auto serialize_to = petal_sketch_serialize_to;
-};
-
 inline constexpr verb<petal_sketch_insert, petal_sketch_insert_u64, petal_sketch_insert_hash> insert_in_sketch;
 inline constexpr verb<petal_sketch_remove, petal_sketch_remove_u64, petal_sketch_remove_hash> remove_from_sketch;
 inline constexpr verb<petal_sketch_get, petal_sketch_get_u64, petal_sketch_get_hash> get_from_sketch;
@@ -126,7 +105,7 @@ result<key_listing> listed_keys(std::size_t key_bytes, std::size_t room, List li
 
 /// A set of 64-bit numbers in little memory, which is subtracted from another one and lists what only one of them has.
 /// See petal_sketch.h.
-class sketch : public detail::image_owner<sketch, petal_sketch, detail::sketch_calls> {
+class sketch : public detail::image_owner<sketch, petal_sketch> {
  public:
   /// Holds nothing, like one that was moved from.
   sketch() noexcept = default;
