@@ -162,65 +162,11 @@ func (a *Aggregate) Meet(id []byte, now StateValue, previous ...StateValue) (Mee
 		})
 }
 
-// MeetString is [Aggregate.Meet] for the bytes of a string.
-func (a *Aggregate) MeetString(id string, now StateValue, previous ...StateValue) (Meeting, error) {
-	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetString", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_go_aggregate_meet(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
-				cited, count, meeting, failure)
-		})
-}
-
-// MeetUint64 is [Aggregate.Meet] for a number.
-func (a *Aggregate) MeetUint64(id uint64, now StateValue, previous ...StateValue) (Meeting, error) {
-	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetUint64", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_aggregate_meet_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
-				cited, count, meeting, failure)
-		})
-}
-
-// MeetHash is [Aggregate.Meet] for the hash of an id.
-func (a *Aggregate) MeetHash(id uint64, now StateValue, previous ...StateValue) (Meeting, error) {
-	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetHash", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_aggregate_meet_hash(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
-				cited, count, meeting, failure)
-		})
-}
-
 // Leave forgets the participant with this id, which is aggregated in the state now, and takes its value away. left is
 // false, with nothing changed, if the participant is not aggregated in this state. Changes the aggregate.
 func (a *Aggregate) Leave(id []byte, now StateValue) (left bool, err error) {
 	return answered("petal.Aggregate.Leave", func(left *bool, failure *C.petal_error) {
 		C.petal_go_aggregate_leave(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
-			(*C.bool)(left), failure)
-	})
-}
-
-// LeaveString is [Aggregate.Leave] for the bytes of a string.
-func (a *Aggregate) LeaveString(id string, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveString", func(left *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_leave(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
-			(*C.bool)(left), failure)
-	})
-}
-
-// LeaveUint64 is [Aggregate.Leave] for a number.
-func (a *Aggregate) LeaveUint64(id uint64, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveUint64", func(left *bool, failure *C.petal_error) {
-		C.petal_aggregate_leave_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
-			(*C.bool)(left), failure)
-	})
-}
-
-// LeaveHash is [Aggregate.Leave] for the hash of an id.
-func (a *Aggregate) LeaveHash(id uint64, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveHash", func(left *bool, failure *C.petal_error) {
-		C.petal_aggregate_leave_hash(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
@@ -252,30 +198,6 @@ func (a *Aggregate) Told(id []byte) ([]uint32, error) {
 		})
 }
 
-// ToldString is [Aggregate.Told] for the bytes of a string.
-func (a *Aggregate) ToldString(id string) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldString",
-		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_go_aggregate_told(a.raw(), textOf(id), C.size_t(len(id)), states, room, count, failure)
-		})
-}
-
-// ToldUint64 is [Aggregate.Told] for a number.
-func (a *Aggregate) ToldUint64(id uint64) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldUint64",
-		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_aggregate_told_u64(a.raw(), C.uint64_t(id), states, room, count, failure)
-		})
-}
-
-// ToldHash is [Aggregate.Told] for the hash of an id.
-func (a *Aggregate) ToldHash(id uint64) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldHash",
-		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_aggregate_told_hash(a.raw(), C.uint64_t(id), states, room, count, failure)
-		})
-}
-
 // Tell notes what the aggregator with this id answered when it was told state. A first meeting and a change are noted.
 // A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has this state and the
 // previous one, and the next meeting shows which of them is aggregated. [Aggregate.Told] may go on listing the other
@@ -287,59 +209,11 @@ func (a *Aggregate) Tell(id []byte, state uint32, answer *Meeting) error {
 	})
 }
 
-// TellString is [Aggregate.Tell] for the bytes of a string.
-func (a *Aggregate) TellString(id string, state uint32, answer *Meeting) error {
-	raw := rawOf(answer)
-	return called("petal.Aggregate.TellString", func(failure *C.petal_error) {
-		C.petal_go_aggregate_tell(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
-	})
-}
-
-// TellUint64 is [Aggregate.Tell] for a number.
-func (a *Aggregate) TellUint64(id uint64, state uint32, answer *Meeting) error {
-	raw := rawOf(answer)
-	return called("petal.Aggregate.TellUint64", func(failure *C.petal_error) {
-		C.petal_aggregate_tell_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
-	})
-}
-
-// TellHash is [Aggregate.Tell] for the hash of an id.
-func (a *Aggregate) TellHash(id uint64, state uint32, answer *Meeting) error {
-	raw := rawOf(answer)
-	return called("petal.Aggregate.TellHash", func(failure *C.petal_error) {
-		C.petal_aggregate_tell_hash(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
-	})
-}
-
 // Forget forgets that the aggregator with this id was told state, for an aggregator that left or lost its memories.
 // forgotten is false, with nothing changed, if the aggregator was not told state. Changes the aggregate.
 func (a *Aggregate) Forget(id []byte, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.Forget", func(forgotten *bool, failure *C.petal_error) {
 		C.petal_go_aggregate_forget(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state),
-			(*C.bool)(forgotten), failure)
-	})
-}
-
-// ForgetString is [Aggregate.Forget] for the bytes of a string.
-func (a *Aggregate) ForgetString(id string, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetString", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_forget(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state),
-			(*C.bool)(forgotten), failure)
-	})
-}
-
-// ForgetUint64 is [Aggregate.Forget] for a number.
-func (a *Aggregate) ForgetUint64(id uint64, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetUint64", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_aggregate_forget_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state),
-			(*C.bool)(forgotten), failure)
-	})
-}
-
-// ForgetHash is [Aggregate.Forget] for the hash of an id.
-func (a *Aggregate) ForgetHash(id uint64, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetHash", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_aggregate_forget_hash(a.toChange(), C.uint64_t(id), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }

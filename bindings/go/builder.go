@@ -6,22 +6,10 @@ package petal
 
 #cgo noescape petal_go_builder_add
 #cgo nocallback petal_go_builder_add
-#cgo noescape petal_builder_add_u64
-#cgo nocallback petal_builder_add_u64
-#cgo noescape petal_builder_add_hash
-#cgo nocallback petal_builder_add_hash
 #cgo noescape petal_go_builder_add_times
 #cgo nocallback petal_go_builder_add_times
-#cgo noescape petal_builder_add_times_u64
-#cgo nocallback petal_builder_add_times_u64
-#cgo noescape petal_builder_add_times_hash
-#cgo nocallback petal_builder_add_times_hash
 #cgo noescape petal_go_builder_exclude
 #cgo nocallback petal_go_builder_exclude
-#cgo noescape petal_builder_exclude_u64
-#cgo nocallback petal_builder_exclude_u64
-#cgo noescape petal_builder_exclude_hash
-#cgo nocallback petal_builder_exclude_hash
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 
@@ -131,27 +119,6 @@ func (b *Builder) Add(key []byte) error {
 	return explained("petal.Builder.Add", status, b, addNone, StringKeys(nil))
 }
 
-// AddString is [Builder.Add] for the bytes of a string.
-func (b *Builder) AddString(key string) error {
-	status := C.petal_go_builder_add(b.toChange(), textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddString", status, b, addNone, StringKeys(nil))
-}
-
-// AddUint64 is [Builder.Add] for a number, which is the same key as its eight little-endian bytes.
-func (b *Builder) AddUint64(key uint64) error {
-	status := C.petal_builder_add_u64(b.toChange(), C.uint64_t(key))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddUint64", status, b, addNone, Uint64Keys(nil))
-}
-
-// AddHash is [Builder.Add] for the hash of a key.
-func (b *Builder) AddHash(hash uint64) error {
-	status := C.petal_builder_add_hash(b.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddHash", status, b, addNone, HashKeys(nil))
-}
-
 // AddBatch adds many keys in order. answers may be nil; it only tells how many were added, the first answers.Done, and
 // has no Bools: a builder learns nothing about a key.
 func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
@@ -165,27 +132,6 @@ func (b *Builder) AddTimes(key []byte, times uint64) error {
 	status := C.petal_go_builder_add_times(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimes", status, b, addTimesNone, StringKeys(nil))
-}
-
-// AddTimesString is [Builder.AddTimes] for the bytes of a string.
-func (b *Builder) AddTimesString(key string, times uint64) error {
-	status := C.petal_go_builder_add_times(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddTimesString", status, b, addTimesNone, StringKeys(nil))
-}
-
-// AddTimesUint64 is [Builder.AddTimes] for a number, which is the same key as its eight little-endian bytes.
-func (b *Builder) AddTimesUint64(key, times uint64) error {
-	status := C.petal_builder_add_times_u64(b.toChange(), C.uint64_t(key), C.uint64_t(times))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddTimesUint64", status, b, addTimesNone, Uint64Keys(nil))
-}
-
-// AddTimesHash is [Builder.AddTimes] for the hash of a key.
-func (b *Builder) AddTimesHash(hash, times uint64) error {
-	status := C.petal_builder_add_times_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(times))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.AddTimesHash", status, b, addTimesNone, HashKeys(nil))
 }
 
 // AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
@@ -203,27 +149,6 @@ func (b *Builder) Exclude(key []byte) error {
 	status := C.petal_go_builder_exclude(b.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.Exclude", status, b, excludeNone, StringKeys(nil))
-}
-
-// ExcludeString is [Builder.Exclude] for the bytes of a string.
-func (b *Builder) ExcludeString(key string) error {
-	status := C.petal_go_builder_exclude(b.toChange(), textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.ExcludeString", status, b, excludeNone, StringKeys(nil))
-}
-
-// ExcludeUint64 is [Builder.Exclude] for a number, which is the same key as its eight little-endian bytes.
-func (b *Builder) ExcludeUint64(key uint64) error {
-	status := C.petal_builder_exclude_u64(b.toChange(), C.uint64_t(key))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.ExcludeUint64", status, b, excludeNone, Uint64Keys(nil))
-}
-
-// ExcludeHash is [Builder.Exclude] for the hash of a key.
-func (b *Builder) ExcludeHash(hash uint64) error {
-	status := C.petal_builder_exclude_hash(b.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(b)
-	return explained("petal.Builder.ExcludeHash", status, b, excludeNone, HashKeys(nil))
 }
 
 // ExcludeBatch excludes many keys in order. answers may be nil; it only tells how many were excluded, the first
@@ -253,27 +178,6 @@ func (b *Builder) Frequent(key []byte, weight float64) error {
 	status := C.petal_go_builder_frequent(b.toChange(), bytesOf(key), C.size_t(len(key)), C.double(weight))
 	runtime.KeepAlive(b)
 	return b.whyFrequent("petal.Builder.Frequent", status, StringKeys(nil), weight)
-}
-
-// FrequentString is [Builder.Frequent] for the bytes of a string.
-func (b *Builder) FrequentString(key string, weight float64) error {
-	status := C.petal_go_builder_frequent(b.toChange(), textOf(key), C.size_t(len(key)), C.double(weight))
-	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentString", status, StringKeys(nil), weight)
-}
-
-// FrequentUint64 is [Builder.Frequent] for a number, which is the same key as its eight little-endian bytes.
-func (b *Builder) FrequentUint64(key uint64, weight float64) error {
-	status := C.petal_builder_frequent_u64(b.toChange(), C.uint64_t(key), C.double(weight))
-	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentUint64", status, Uint64Keys(nil), weight)
-}
-
-// FrequentHash is [Builder.Frequent] for the hash of a key.
-func (b *Builder) FrequentHash(hash uint64, weight float64) error {
-	status := C.petal_builder_frequent_hash(b.toChange(), C.uint64_t(hash), C.double(weight))
-	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentHash", status, HashKeys(nil), weight)
 }
 
 // whyFrequent says why a frequent stranger was refused.

@@ -124,46 +124,6 @@ static inline petal_status petal_go_batch(petal_go_verb verb, void *handle, peta
 	return status;
 }
 
-static inline petal_status petal_go_sketch_change(petal_sketch *sketch, bool removes, const uint8_t *key,
-                                                  size_t length) {
-	return removes ? petal_sketch_remove(sketch, key, length) : petal_sketch_insert(sketch, key, length);
-}
-
-static inline petal_status petal_go_sketch_change_value(petal_sketch *sketch, bool removes, const uint8_t *key,
-                                                        size_t length, uint64_t value, petal_error *error) {
-	return removes ? petal_sketch_remove_value(sketch, key, length, value, error)
-	               : petal_sketch_insert_value(sketch, key, length, value, error);
-}
-
-static inline petal_status petal_go_router_change(petal_router *router, bool removes, const uint8_t *key,
-                                                  size_t length) {
-	return removes ? petal_router_remove(router, key, length) : petal_router_insert(router, key, length);
-}
-
-static inline bool petal_go_router_contains_form(const petal_router *router, petal_keys_form form, const uint8_t *key,
-                                            size_t length, uint64_t number) {
-	return form == PETAL_KEYS_BYTES ? petal_router_contains(router, key, length)
-	       : form == PETAL_KEYS_U64 ? petal_router_contains_u64(router, number)
-	                                : petal_router_contains_hash(router, number);
-}
-
-/* Where a query goes: one with a walk if there is a walk. */
-static inline petal_status petal_go_router_find(const petal_router *router, petal_keys_form form, const uint8_t *key,
-                                                size_t length, uint64_t number, const uint64_t *from,
-                                                uint32_t hops_left, petal_walk *walk, petal_route *route) {
-	switch (form) {
-	case PETAL_KEYS_BYTES:
-		return walk ? petal_router_walk(router, key, length, walk, route)
-		            : petal_router_route(router, key, length, from, hops_left, route);
-	case PETAL_KEYS_U64:
-		return walk ? petal_router_walk_u64(router, number, walk, route)
-		            : petal_router_route_u64(router, number, from, hops_left, route);
-	default:
-		return walk ? petal_router_walk_hash(router, number, walk, route)
-		            : petal_router_route_hash(router, number, from, hops_left, route);
-	}
-}
-
 static inline petal_status petal_go_router_advertise_some(petal_router *router, uint64_t neighbour, bool changes,
                                                      const void **message, size_t *length, petal_error *error) {
 	return changes ? petal_router_advertise_changes(router, neighbour, message, length, error)

@@ -6,16 +6,8 @@ package petal
 
 #cgo noescape petal_go_map_get
 #cgo nocallback petal_go_map_get
-#cgo noescape petal_map_get_u64
-#cgo nocallback petal_map_get_u64
-#cgo noescape petal_map_get_hash
-#cgo nocallback petal_map_get_hash
 #cgo noescape petal_go_map_builder_put
 #cgo nocallback petal_go_map_builder_put
-#cgo noescape petal_map_builder_put_u64
-#cgo nocallback petal_map_builder_put_u64
-#cgo noescape petal_map_builder_put_hash
-#cgo nocallback petal_map_builder_put_hash
 
 extern _Bool petalGoProgress(uintptr_t context, uint64_t done, uint64_t total);
 static bool petal_go_map_progress(void *context, uint64_t done, uint64_t total) {
@@ -61,34 +53,6 @@ func (m *Map) Get(key []byte) (uint64, bool, error) {
 	status := C.petal_go_map_get(m.raw(), bytesOf(key), C.size_t(len(key)), &value, &found)
 	runtime.KeepAlive(m)
 	return uint64(value), bool(found), explained("petal.Map.Get", status, m, getNone, StringKeys(nil))
-}
-
-// GetString is [Map.Get] for the bytes of a string.
-func (m *Map) GetString(key string) (uint64, bool, error) {
-	var value C.uint64_t
-	var found C.bool
-	status := C.petal_go_map_get(m.raw(), textOf(key), C.size_t(len(key)), &value, &found)
-	runtime.KeepAlive(m)
-	return uint64(value), bool(found), explained("petal.Map.GetString", status, m, getNone, StringKeys(nil))
-}
-
-// GetUint64 is [Map.Get] for a number, which is the same key as its eight little-endian bytes.
-func (m *Map) GetUint64(key uint64) (uint64, bool, error) {
-	var value C.uint64_t
-	var found C.bool
-	status := C.petal_map_get_u64(m.raw(), C.uint64_t(key), &value, &found)
-	runtime.KeepAlive(m)
-	return uint64(value), bool(found), explained("petal.Map.GetUint64", status, m, getNone, Uint64Keys(nil))
-}
-
-// GetHash is [Map.Get] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
-// with [External].
-func (m *Map) GetHash(hash uint64) (uint64, bool, error) {
-	var value C.uint64_t
-	var found C.bool
-	status := C.petal_map_get_hash(m.raw(), C.uint64_t(hash), &value, &found)
-	runtime.KeepAlive(m)
-	return uint64(value), bool(found), explained("petal.Map.GetHash", status, m, getNone, HashKeys(nil))
 }
 
 // GetBatch looks many keys up: values[i] becomes the value of key i, or 0 if the key is absent, and answers.Bools[i]
@@ -181,28 +145,6 @@ func (b *MapBuilder) Put(key []byte, value uint64) error {
 	status := C.petal_go_map_builder_put(b.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value))
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.Put", status, b, putInBuilderNone, StringKeys(nil))
-}
-
-// PutString is [MapBuilder.Put] for the bytes of a string.
-func (b *MapBuilder) PutString(key string, value uint64) error {
-	status := C.petal_go_map_builder_put(b.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value))
-	runtime.KeepAlive(b)
-	return explained("petal.MapBuilder.PutString", status, b, putInBuilderNone, StringKeys(nil))
-}
-
-// PutUint64 is [MapBuilder.Put] for a number, which is the same key as its eight little-endian bytes.
-func (b *MapBuilder) PutUint64(key, value uint64) error {
-	status := C.petal_map_builder_put_u64(b.toChange(), C.uint64_t(key), C.uint64_t(value))
-	runtime.KeepAlive(b)
-	return explained("petal.MapBuilder.PutUint64", status, b, putInBuilderNone, Uint64Keys(nil))
-}
-
-// PutHash is [MapBuilder.Put] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the spec has
-// [External]. Two keys with one hash are one key.
-func (b *MapBuilder) PutHash(hash, value uint64) error {
-	status := C.petal_map_builder_put_hash(b.toChange(), C.uint64_t(hash), C.uint64_t(value))
-	runtime.KeepAlive(b)
-	return explained("petal.MapBuilder.PutHash", status, b, putInBuilderNone, HashKeys(nil))
 }
 
 // PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only tells how

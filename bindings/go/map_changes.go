@@ -5,16 +5,8 @@ package petal
 
 #cgo noescape petal_go_map_put
 #cgo nocallback petal_go_map_put
-#cgo noescape petal_map_put_u64
-#cgo nocallback petal_map_put_u64
-#cgo noescape petal_map_put_hash
-#cgo nocallback petal_map_put_hash
 #cgo noescape petal_go_map_replace
 #cgo nocallback petal_go_map_replace
-#cgo noescape petal_map_replace_u64
-#cgo nocallback petal_map_replace_u64
-#cgo noescape petal_map_replace_hash
-#cgo nocallback petal_map_replace_hash
 */
 import "C"
 
@@ -51,31 +43,6 @@ func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.Put", status, m, putNone, StringKeys(nil))
 }
 
-// PutString is [Map.Put] for the bytes of a string.
-func (m *Map) PutString(key string, value uint64) (changed bool, err error) {
-	var less C.bool
-	status := C.petal_go_map_put(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &less)
-	runtime.KeepAlive(m)
-	return bool(less), explained("petal.Map.PutString", status, m, putNone, StringKeys(nil))
-}
-
-// PutUint64 is [Map.Put] for a number, which is the same key as its eight little-endian bytes.
-func (m *Map) PutUint64(key, value uint64) (changed bool, err error) {
-	var less C.bool
-	status := C.petal_map_put_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &less)
-	runtime.KeepAlive(m)
-	return bool(less), explained("petal.Map.PutUint64", status, m, putNone, Uint64Keys(nil))
-}
-
-// PutHash is [Map.Put] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was made
-// with [External].
-func (m *Map) PutHash(hash, value uint64) (changed bool, err error) {
-	var less C.bool
-	status := C.petal_map_put_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &less)
-	runtime.KeepAlive(m)
-	return bool(less), explained("petal.Map.PutHash", status, m, putNone, HashKeys(nil))
-}
-
 // PutBatch gives many keys values, in order; there is a value for each key. Answer i is what [Map.Put] says of key i.
 // answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
 func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
@@ -93,31 +60,6 @@ func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	status := C.petal_go_map_replace(m.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
 	return bool(there), explained("petal.Map.Replace", status, m, replaceNone, StringKeys(nil))
-}
-
-// ReplaceString is [Map.Replace] for the bytes of a string.
-func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
-	var there C.bool
-	status := C.petal_go_map_replace(m.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(value), &there)
-	runtime.KeepAlive(m)
-	return bool(there), explained("petal.Map.ReplaceString", status, m, replaceNone, StringKeys(nil))
-}
-
-// ReplaceUint64 is [Map.Replace] for a number, which is the same key as its eight little-endian bytes.
-func (m *Map) ReplaceUint64(key, value uint64) (found bool, err error) {
-	var there C.bool
-	status := C.petal_map_replace_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &there)
-	runtime.KeepAlive(m)
-	return bool(there), explained("petal.Map.ReplaceUint64", status, m, replaceNone, Uint64Keys(nil))
-}
-
-// ReplaceHash is [Map.Replace] for a key with a 64-bit hash that you made. Returns [ErrUnsupported] unless the map was
-// made with [External].
-func (m *Map) ReplaceHash(hash, value uint64) (found bool, err error) {
-	var there C.bool
-	status := C.petal_map_replace_hash(m.toChange(), C.uint64_t(hash), C.uint64_t(value), &there)
-	runtime.KeepAlive(m)
-	return bool(there), explained("petal.Map.ReplaceHash", status, m, replaceNone, HashKeys(nil))
 }
 
 // ReplaceBatch gives many keys other values, in order; there is a value for each key. Answer i is what [Map.Replace]

@@ -60,22 +60,10 @@ package petal
 
 #cgo noescape petal_go_filter_insert
 #cgo nocallback petal_go_filter_insert
-#cgo noescape petal_filter_insert_u64
-#cgo nocallback petal_filter_insert_u64
-#cgo noescape petal_filter_insert_hash
-#cgo nocallback petal_filter_insert_hash
 #cgo noescape petal_go_filter_contains
 #cgo nocallback petal_go_filter_contains
-#cgo noescape petal_filter_contains_u64
-#cgo nocallback petal_filter_contains_u64
-#cgo noescape petal_filter_contains_hash
-#cgo nocallback petal_filter_contains_hash
 #cgo noescape petal_go_filter_contains_checked
 #cgo nocallback petal_go_filter_contains_checked
-#cgo noescape petal_filter_contains_checked_u64
-#cgo nocallback petal_filter_contains_checked_u64
-#cgo noescape petal_filter_contains_checked_hash
-#cgo nocallback petal_filter_contains_checked_hash
 #cgo noescape petal_go_filter_hash
 #cgo nocallback petal_go_filter_hash
 #cgo noescape petal_filter_hash_u64
@@ -167,55 +155,9 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.Insert", status, f, insertNone, StringKeys(nil))
 }
 
-// InsertString is [Filter.Insert] for the bytes of a string.
-func (f *Filter) InsertString(key string) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_go_filter_insert(f.toChange(), textOf(key), C.size_t(len(key)), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertString", status, f, insertNone, StringKeys(nil))
-}
-
-// InsertUint64 is [Filter.Insert] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) InsertUint64(key uint64) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_filter_insert_u64(f.toChange(), C.uint64_t(key), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertUint64", status, f, insertNone, Uint64Keys(nil))
-}
-
-// InsertHash is [Filter.Insert] for the hash of a key: see [Filter.Hash], or hash the key yourself if the filter's hash
-// function is [External].
-func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_filter_insert_hash(f.toChange(), C.uint64_t(hash), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertHash", status, f, insertNone, HashKeys(nil))
-}
-
 // Contains says whether a key may have been inserted; false is certain. Only reads the filter.
 func (f *Filter) Contains(key []byte) bool {
 	found := C.petal_go_filter_contains(f.toRead(), bytesOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(f)
-	return bool(found)
-}
-
-// ContainsString is [Filter.Contains] for the bytes of a string.
-func (f *Filter) ContainsString(key string) bool {
-	found := C.petal_go_filter_contains(f.toRead(), textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(f)
-	return bool(found)
-}
-
-// ContainsUint64 is [Filter.Contains] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) ContainsUint64(key uint64) bool {
-	found := C.petal_filter_contains_u64(f.toRead(), C.uint64_t(key))
-	runtime.KeepAlive(f)
-	return bool(found)
-}
-
-// ContainsHash is [Filter.Contains] for the hash of a key.
-func (f *Filter) ContainsHash(hash uint64) bool {
-	found := C.petal_filter_contains_hash(f.toRead(), C.uint64_t(hash))
 	runtime.KeepAlive(f)
 	return bool(found)
 }
@@ -226,30 +168,6 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	status := C.petal_go_filter_contains_checked(f.toRead(), bytesOf(key), C.size_t(len(key)), &answer)
 	runtime.KeepAlive(f)
 	return bool(answer), explained("petal.Filter.ContainsChecked", status, f, containsNone, StringKeys(nil))
-}
-
-// ContainsCheckedString is [Filter.ContainsChecked] for the bytes of a string.
-func (f *Filter) ContainsCheckedString(key string) (found bool, err error) {
-	answer := C.bool(true)
-	status := C.petal_go_filter_contains_checked(f.toRead(), textOf(key), C.size_t(len(key)), &answer)
-	runtime.KeepAlive(f)
-	return bool(answer), explained("petal.Filter.ContainsCheckedString", status, f, containsNone, StringKeys(nil))
-}
-
-// ContainsCheckedUint64 is [Filter.ContainsChecked] for a number.
-func (f *Filter) ContainsCheckedUint64(key uint64) (found bool, err error) {
-	answer := C.bool(true)
-	status := C.petal_filter_contains_checked_u64(f.toRead(), C.uint64_t(key), &answer)
-	runtime.KeepAlive(f)
-	return bool(answer), explained("petal.Filter.ContainsCheckedUint64", status, f, containsNone, Uint64Keys(nil))
-}
-
-// ContainsCheckedHash is [Filter.ContainsChecked] for the hash of a key.
-func (f *Filter) ContainsCheckedHash(hash uint64) (found bool, err error) {
-	answer := C.bool(true)
-	status := C.petal_filter_contains_checked_hash(f.toRead(), C.uint64_t(hash), &answer)
-	runtime.KeepAlive(f)
-	return bool(answer), explained("petal.Filter.ContainsCheckedHash", status, f, containsNone, HashKeys(nil))
 }
 
 // Hash returns the hash of a key for the Hash methods of all filters with the same hash function and seed or key. Only

@@ -5,22 +5,10 @@ package petal
 
 #cgo noescape petal_go_filter_remove
 #cgo nocallback petal_go_filter_remove
-#cgo noescape petal_filter_remove_u64
-#cgo nocallback petal_filter_remove_u64
-#cgo noescape petal_filter_remove_hash
-#cgo nocallback petal_filter_remove_hash
 #cgo noescape petal_go_filter_rejuvenate
 #cgo nocallback petal_go_filter_rejuvenate
-#cgo noescape petal_filter_rejuvenate_u64
-#cgo nocallback petal_filter_rejuvenate_u64
-#cgo noescape petal_filter_rejuvenate_hash
-#cgo nocallback petal_filter_rejuvenate_hash
 #cgo noescape petal_go_filter_count
 #cgo nocallback petal_go_filter_count
-#cgo noescape petal_filter_count_u64
-#cgo nocallback petal_filter_count_u64
-#cgo noescape petal_filter_count_hash
-#cgo nocallback petal_filter_count_hash
 */
 import "C"
 
@@ -38,30 +26,6 @@ func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	status := C.petal_go_filter_remove(f.toChange(), bytesOf(key), C.size_t(len(key)), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.Remove", status, f, removeNone, StringKeys(nil))
-}
-
-// RemoveString is [Filter.Remove] for the bytes of a string.
-func (f *Filter) RemoveString(key string) (removed bool, err error) {
-	var was C.bool
-	status := C.petal_go_filter_remove(f.toChange(), textOf(key), C.size_t(len(key)), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.RemoveString", status, f, removeNone, StringKeys(nil))
-}
-
-// RemoveUint64 is [Filter.Remove] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) RemoveUint64(key uint64) (removed bool, err error) {
-	var was C.bool
-	status := C.petal_filter_remove_u64(f.toChange(), C.uint64_t(key), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.RemoveUint64", status, f, removeNone, Uint64Keys(nil))
-}
-
-// RemoveHash is [Filter.Remove] for the hash of a key.
-func (f *Filter) RemoveHash(hash uint64) (removed bool, err error) {
-	var was C.bool
-	status := C.petal_filter_remove_hash(f.toChange(), C.uint64_t(hash), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.RemoveHash", status, f, removeNone, HashKeys(nil))
 }
 
 // RemoveBatch removes one occurrence of each key, in order: answer i is what [Filter.Remove] says of key i. answers may
@@ -84,30 +48,6 @@ func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.Rejuvenate", status, f, rejuvenateNone, StringKeys(nil))
 }
 
-// RejuvenateString is [Filter.Rejuvenate] for the bytes of a string.
-func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
-	var done C.bool
-	status := C.petal_go_filter_rejuvenate(f.toChange(), textOf(key), C.size_t(len(key)), &done)
-	runtime.KeepAlive(f)
-	return bool(done), explained("petal.Filter.RejuvenateString", status, f, rejuvenateNone, StringKeys(nil))
-}
-
-// RejuvenateUint64 is [Filter.Rejuvenate] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
-	var done C.bool
-	status := C.petal_filter_rejuvenate_u64(f.toChange(), C.uint64_t(key), &done)
-	runtime.KeepAlive(f)
-	return bool(done), explained("petal.Filter.RejuvenateUint64", status, f, rejuvenateNone, Uint64Keys(nil))
-}
-
-// RejuvenateHash is [Filter.Rejuvenate] for the hash of a key.
-func (f *Filter) RejuvenateHash(hash uint64) (rejuvenated bool, err error) {
-	var done C.bool
-	status := C.petal_filter_rejuvenate_hash(f.toChange(), C.uint64_t(hash), &done)
-	runtime.KeepAlive(f)
-	return bool(done), explained("petal.Filter.RejuvenateHash", status, f, rejuvenateNone, HashKeys(nil))
-}
-
 // RejuvenateBatch restores the entries of stored keys to full length, in order: answer i is what [Filter.Rejuvenate]
 // says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
@@ -124,30 +64,6 @@ func (f *Filter) Count(key []byte) (uint64, error) {
 	status := C.petal_go_filter_count(f.toRead(), bytesOf(key), C.size_t(len(key)), &count)
 	runtime.KeepAlive(f)
 	return uint64(count), explained("petal.Filter.Count", status, f, countNone, StringKeys(nil))
-}
-
-// CountString is [Filter.Count] for the bytes of a string.
-func (f *Filter) CountString(key string) (uint64, error) {
-	var count C.uint64_t
-	status := C.petal_go_filter_count(f.toRead(), textOf(key), C.size_t(len(key)), &count)
-	runtime.KeepAlive(f)
-	return uint64(count), explained("petal.Filter.CountString", status, f, countNone, StringKeys(nil))
-}
-
-// CountUint64 is [Filter.Count] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) CountUint64(key uint64) (uint64, error) {
-	var count C.uint64_t
-	status := C.petal_filter_count_u64(f.toRead(), C.uint64_t(key), &count)
-	runtime.KeepAlive(f)
-	return uint64(count), explained("petal.Filter.CountUint64", status, f, countNone, Uint64Keys(nil))
-}
-
-// CountHash is [Filter.Count] for the hash of a key.
-func (f *Filter) CountHash(hash uint64) (uint64, error) {
-	var count C.uint64_t
-	status := C.petal_filter_count_hash(f.toRead(), C.uint64_t(hash), &count)
-	runtime.KeepAlive(f)
-	return uint64(count), explained("petal.Filter.CountHash", status, f, countNone, HashKeys(nil))
 }
 
 // CountBatch counts many keys: counts[i] becomes what [Filter.Count] says of key i. counts has room for all. On a

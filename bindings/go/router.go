@@ -3,20 +3,16 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_router_insert_u64
-#cgo nocallback petal_router_insert_u64
-#cgo noescape petal_router_insert_hash
-#cgo nocallback petal_router_insert_hash
-#cgo noescape petal_go_router_change
-#cgo nocallback petal_go_router_change
-#cgo noescape petal_router_remove_u64
-#cgo nocallback petal_router_remove_u64
-#cgo noescape petal_router_remove_hash
-#cgo nocallback petal_router_remove_hash
-#cgo noescape petal_go_router_find
-#cgo nocallback petal_go_router_find
-#cgo noescape petal_go_router_contains_form
-#cgo nocallback petal_go_router_contains_form
+#cgo noescape petal_go_router_insert
+#cgo nocallback petal_go_router_insert
+#cgo noescape petal_go_router_remove
+#cgo nocallback petal_go_router_remove
+#cgo noescape petal_go_router_route
+#cgo nocallback petal_go_router_route
+#cgo noescape petal_go_router_walk
+#cgo nocallback petal_go_router_walk
+#cgo noescape petal_go_router_contains
+#cgo nocallback petal_go_router_contains
 */
 import "C"
 
@@ -71,30 +67,9 @@ func removeFromRouterNone(r *Router, none Keys) error { return r.RemoveBatch(non
 
 // Insert inserts a byte key, which this node has from now on. Changes the router.
 func (r *Router) Insert(key []byte) error {
-	status := C.petal_go_router_change(r.toChange(), false, bytesOf(key), C.size_t(len(key)))
+	status := C.petal_go_router_insert(r.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(r)
 	return explained("petal.Router.Insert", status, r, insertInRouterNone, StringKeys(nil))
-}
-
-// InsertString is [Router.Insert] for the bytes of a string.
-func (r *Router) InsertString(key string) error {
-	status := C.petal_go_router_change(r.toChange(), false, textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.InsertString", status, r, insertInRouterNone, StringKeys(nil))
-}
-
-// InsertUint64 is [Router.Insert] for a uint64 key.
-func (r *Router) InsertUint64(number uint64) error {
-	status := C.petal_router_insert_u64(r.toChange(), C.uint64_t(number))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.InsertUint64", status, r, insertInRouterNone, Uint64Keys(nil))
-}
-
-// InsertHash is [Router.Insert] for the hash of a key.
-func (r *Router) InsertHash(hash uint64) error {
-	status := C.petal_router_insert_hash(r.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.InsertHash", status, r, insertInRouterNone, HashKeys(nil))
 }
 
 // InsertBatch inserts many keys in order. answers may be nil; it only tells how many keys were inserted, the first
@@ -109,30 +84,9 @@ func (r *Router) InsertBatch(keys Keys, answers *Answers) error {
 // not remove a key that was never inserted: other keys may be lost. Returns [ErrUnsupported] with counter_bits = 1.
 // Changes the router.
 func (r *Router) Remove(key []byte) error {
-	status := C.petal_go_router_change(r.toChange(), true, bytesOf(key), C.size_t(len(key)))
+	status := C.petal_go_router_remove(r.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(r)
 	return explained("petal.Router.Remove", status, r, removeFromRouterNone, StringKeys(nil))
-}
-
-// RemoveString is [Router.Remove] for the bytes of a string.
-func (r *Router) RemoveString(key string) error {
-	status := C.petal_go_router_change(r.toChange(), true, textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.RemoveString", status, r, removeFromRouterNone, StringKeys(nil))
-}
-
-// RemoveUint64 is [Router.Remove] for a uint64 key.
-func (r *Router) RemoveUint64(number uint64) error {
-	status := C.petal_router_remove_u64(r.toChange(), C.uint64_t(number))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.RemoveUint64", status, r, removeFromRouterNone, Uint64Keys(nil))
-}
-
-// RemoveHash is [Router.Remove] for the hash of a key.
-func (r *Router) RemoveHash(hash uint64) error {
-	status := C.petal_router_remove_hash(r.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(r)
-	return explained("petal.Router.RemoveHash", status, r, removeFromRouterNone, HashKeys(nil))
 }
 
 // RemoveBatch removes many keys in order, as [Router.InsertBatch] inserts them. Changes the router.
@@ -156,28 +110,7 @@ func (r *Router) Capabilities() Capabilities {
 
 // Contains tells whether this node itself may have a byte key. Any failure is true.
 func (r *Router) Contains(key []byte) bool {
-	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_BYTES, bytesOf(key), C.size_t(len(key)), 0)
-	runtime.KeepAlive(r)
-	return bool(found)
-}
-
-// ContainsString is [Router.Contains] for the bytes of a string.
-func (r *Router) ContainsString(key string) bool {
-	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_BYTES, textOf(key), C.size_t(len(key)), 0)
-	runtime.KeepAlive(r)
-	return bool(found)
-}
-
-// ContainsUint64 is [Router.Contains] for a uint64 key.
-func (r *Router) ContainsUint64(key uint64) bool {
-	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_U64, nil, 0, C.uint64_t(key))
-	runtime.KeepAlive(r)
-	return bool(found)
-}
-
-// ContainsHash is [Router.Contains] for the hash of a key.
-func (r *Router) ContainsHash(hash uint64) bool {
-	found := C.petal_go_router_contains_form(r.raw(), C.PETAL_KEYS_HASHES, nil, 0, C.uint64_t(hash))
+	found := C.petal_go_router_contains(r.raw(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(r)
 	return bool(found)
 }

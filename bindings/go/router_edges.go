@@ -240,17 +240,15 @@ func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
 	})
 }
 
-// find returns where a query for a key goes, with a walk or without.
-func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length int, number uint64, from *uint64,
-	hopsLeft uint32, walks bool, walk *Walk,
-) (Route, error) {
-	if walks && walk == nil && r.raw() != nil {
-		return Route{}, statusError(op, C.PETAL_ERR_OUT_OF_RANGE)
+// raw returns the library's walk, and one that cannot be for nil.
+func (w *Walk) raw() *C.petal_walk {
+	if w == nil {
+		return &C.petal_walk{visited: C.uint32_t(len(Walk{}.Nodes) + 1)}
 	}
-	var raw C.petal_route
-	status := C.petal_go_router_find(r.raw(), form, key, C.size_t(length), C.uint64_t(number), (*C.uint64_t)(from),
-		C.uint32_t(hopsLeft), (*C.petal_walk)(unsafe.Pointer(walk)), &raw)
-	runtime.KeepAlive(r)
+	return (*C.petal_walk)(unsafe.Pointer(w))
+}
+
+func routeOf(op string, status C.petal_status, raw *C.petal_route) (Route, error) {
 	route := Route{Kind: RouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
 	return route, statusError(op, status)
 }
@@ -260,22 +258,11 @@ func (r *Router) find(op string, form C.petal_keys_form, key *C.uint8_t, length 
 // edge has the key. Otherwise the route is the edge with the least level that has the key. You count the hops: pass one
 // less at each node.
 func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.Route", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, from, hopsLeft, false, nil)
-}
-
-// RouteString is [Router.Route] for the bytes of a string.
-func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, from, hopsLeft, false, nil)
-}
-
-// RouteUint64 is [Router.Route] for a uint64 key.
-func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteUint64", C.PETAL_KEYS_U64, nil, 0, key, from, hopsLeft, false, nil)
-}
-
-// RouteHash is [Router.Route] for the hash of a key.
-func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	return r.find("petal.Router.RouteHash", C.PETAL_KEYS_HASHES, nil, 0, hash, from, hopsLeft, false, nil)
+	var route C.petal_route
+	status := C.petal_go_router_route(r.raw(), bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
+		C.uint32_t(hopsLeft), &route)
+	runtime.KeepAlive(r)
+	return routeOf("petal.Router.Route", status, &route)
 }
 
 // Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
@@ -284,22 +271,10 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 // hops that are left. If the route is [RouteHere] and the node does not have the key after all, call the method again.
 // Returns [ErrOutOfRange] for a walk that cannot be.
 func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
-	return r.find("petal.Router.Walk", C.PETAL_KEYS_BYTES, bytesOf(key), len(key), 0, nil, 0, true, walk)
-}
-
-// WalkString is [Router.Walk] for the bytes of a string.
-func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkString", C.PETAL_KEYS_BYTES, textOf(key), len(key), 0, nil, 0, true, walk)
-}
-
-// WalkUint64 is [Router.Walk] for a uint64 key.
-func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkUint64", C.PETAL_KEYS_U64, nil, 0, key, nil, 0, true, walk)
-}
-
-// WalkHash is [Router.Walk] for the hash of a key.
-func (r *Router) WalkHash(hash uint64, walk *Walk) (Route, error) {
-	return r.find("petal.Router.WalkHash", C.PETAL_KEYS_HASHES, nil, 0, hash, nil, 0, true, walk)
+	var route C.petal_route
+	status := C.petal_go_router_walk(r.raw(), bytesOf(key), C.size_t(len(key)), walk.raw(), &route)
+	runtime.KeepAlive(r)
+	return routeOf("petal.Router.Walk", status, &route)
 }
 
 // Rates tells how often the router misleads queries, as expected and as it is now.

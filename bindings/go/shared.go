@@ -5,10 +5,6 @@ package petal
 
 #cgo noescape petal_go_filter_insert_shared
 #cgo nocallback petal_go_filter_insert_shared
-#cgo noescape petal_filter_insert_shared_u64
-#cgo nocallback petal_filter_insert_shared_u64
-#cgo noescape petal_filter_insert_shared_hash
-#cgo nocallback petal_filter_insert_shared_hash
 */
 import "C"
 
@@ -27,30 +23,6 @@ func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	status := C.petal_go_filter_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
 	runtime.KeepAlive(f)
 	return bool(fresh), explained("petal.Filter.InsertShared", status, f, insertSharedNone, StringKeys(nil))
-}
-
-// InsertSharedString is [Filter.InsertShared] for the bytes of a string.
-func (f *Filter) InsertSharedString(key string) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_go_filter_insert_shared(f.toRead(), textOf(key), C.size_t(len(key)), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertSharedString", status, f, insertSharedNone, StringKeys(nil))
-}
-
-// InsertSharedUint64 is [Filter.InsertShared] for a number.
-func (f *Filter) InsertSharedUint64(key uint64) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_filter_insert_shared_u64(f.toRead(), C.uint64_t(key), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertSharedUint64", status, f, insertSharedNone, Uint64Keys(nil))
-}
-
-// InsertSharedHash is [Filter.InsertShared] for the hash of a key.
-func (f *Filter) InsertSharedHash(hash uint64) (isNew bool, err error) {
-	var fresh C.bool
-	status := C.petal_filter_insert_shared_hash(f.toRead(), C.uint64_t(hash), &fresh)
-	runtime.KeepAlive(f)
-	return bool(fresh), explained("petal.Filter.InsertSharedHash", status, f, insertSharedNone, HashKeys(nil))
 }
 
 // InsertSharedBatch is [Filter.InsertShared] for many keys in order: answer i says whether key i was new. With nil

@@ -3,16 +3,10 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_sketch_insert_u64
-#cgo nocallback petal_sketch_insert_u64
-#cgo noescape petal_sketch_insert_hash
-#cgo nocallback petal_sketch_insert_hash
-#cgo noescape petal_go_sketch_change
-#cgo nocallback petal_go_sketch_change
-#cgo noescape petal_sketch_remove_u64
-#cgo nocallback petal_sketch_remove_u64
-#cgo noescape petal_sketch_remove_hash
-#cgo nocallback petal_sketch_remove_hash
+#cgo noescape petal_go_sketch_insert
+#cgo nocallback petal_go_sketch_insert
+#cgo noescape petal_go_sketch_remove
+#cgo nocallback petal_go_sketch_remove
 */
 import "C"
 
@@ -57,30 +51,9 @@ func removeFromSketchNone(s *Sketch, none Keys) error { return s.RemoveBatch(non
 
 // Insert inserts the hash of a byte key, as a number. Changes the sketch.
 func (s *Sketch) Insert(key []byte) error {
-	status := C.petal_go_sketch_change(s.toChange(), false, bytesOf(key), C.size_t(len(key)))
+	status := C.petal_go_sketch_insert(s.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.Insert", status, s, insertInSketchNone, StringKeys(nil))
-}
-
-// InsertString is [Sketch.Insert] for the bytes of a string.
-func (s *Sketch) InsertString(key string) error {
-	status := C.petal_go_sketch_change(s.toChange(), false, textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.InsertString", status, s, insertInSketchNone, StringKeys(nil))
-}
-
-// InsertUint64 inserts a number. Changes the sketch.
-func (s *Sketch) InsertUint64(number uint64) error {
-	status := C.petal_sketch_insert_u64(s.toChange(), C.uint64_t(number))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.InsertUint64", status, s, insertInSketchNone, Uint64Keys(nil))
-}
-
-// InsertHash inserts the hash of a key, which is a number like any other. Changes the sketch.
-func (s *Sketch) InsertHash(hash uint64) error {
-	status := C.petal_sketch_insert_hash(s.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.InsertHash", status, s, insertInSketchNone, HashKeys(nil))
 }
 
 // InsertBatch inserts many keys in order. answers may be nil; it only tells how many keys were inserted, the first
@@ -94,30 +67,9 @@ func (s *Sketch) InsertBatch(keys Keys, answers *Answers) error {
 // Remove removes a byte key. If you remove a number that you did not insert, the sketch lists the number with -1.
 // Changes the sketch.
 func (s *Sketch) Remove(key []byte) error {
-	status := C.petal_go_sketch_change(s.toChange(), true, bytesOf(key), C.size_t(len(key)))
+	status := C.petal_go_sketch_remove(s.toChange(), bytesOf(key), C.size_t(len(key)))
 	runtime.KeepAlive(s)
 	return explained("petal.Sketch.Remove", status, s, removeFromSketchNone, StringKeys(nil))
-}
-
-// RemoveString is [Sketch.Remove] for the bytes of a string.
-func (s *Sketch) RemoveString(key string) error {
-	status := C.petal_go_sketch_change(s.toChange(), true, textOf(key), C.size_t(len(key)))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.RemoveString", status, s, removeFromSketchNone, StringKeys(nil))
-}
-
-// RemoveUint64 is [Sketch.Remove] for a number.
-func (s *Sketch) RemoveUint64(number uint64) error {
-	status := C.petal_sketch_remove_u64(s.toChange(), C.uint64_t(number))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.RemoveUint64", status, s, removeFromSketchNone, Uint64Keys(nil))
-}
-
-// RemoveHash is [Sketch.Remove] for the hash of a key.
-func (s *Sketch) RemoveHash(hash uint64) error {
-	status := C.petal_sketch_remove_hash(s.toChange(), C.uint64_t(hash))
-	runtime.KeepAlive(s)
-	return explained("petal.Sketch.RemoveHash", status, s, removeFromSketchNone, HashKeys(nil))
 }
 
 // RemoveBatch removes many keys in order, as [Sketch.InsertBatch] inserts them. Changes the sketch.

@@ -5,20 +5,10 @@ package petal
 
 #cgo noescape petal_go_sketch_get
 #cgo nocallback petal_go_sketch_get
-#cgo noescape petal_sketch_get_u64
-#cgo nocallback petal_sketch_get_u64
-#cgo noescape petal_sketch_get_hash
-#cgo nocallback petal_sketch_get_hash
-#cgo noescape petal_go_sketch_change_value
-#cgo nocallback petal_go_sketch_change_value
-#cgo noescape petal_sketch_insert_value_u64
-#cgo nocallback petal_sketch_insert_value_u64
-#cgo noescape petal_sketch_insert_value_hash
-#cgo nocallback petal_sketch_insert_value_hash
-#cgo noescape petal_sketch_remove_value_u64
-#cgo nocallback petal_sketch_remove_value_u64
-#cgo noescape petal_sketch_remove_value_hash
-#cgo nocallback petal_sketch_remove_value_hash
+#cgo noescape petal_go_sketch_insert_value
+#cgo nocallback petal_go_sketch_insert_value
+#cgo noescape petal_go_sketch_remove_value
+#cgo nocallback petal_go_sketch_remove_value
 */
 import "C"
 
@@ -75,27 +65,6 @@ func (s *Sketch) Get(key []byte) (Presence, Pair, error) {
 	})
 }
 
-// GetString is [Sketch.Get] for the bytes of a string.
-func (s *Sketch) GetString(key string) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetString", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
-		C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
-	})
-}
-
-// GetUint64 is [Sketch.Get] for a number.
-func (s *Sketch) GetUint64(number uint64) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetUint64", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
-		C.petal_sketch_get_u64(s.raw(), C.uint64_t(number), p, pair, failure)
-	})
-}
-
-// GetHash is [Sketch.Get] for the hash of a key.
-func (s *Sketch) GetHash(hash uint64) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetHash", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
-		C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
-	})
-}
-
 // ValueBits returns the bits of a value: 64, or 0 if the numbers have no values.
 func (s *Sketch) ValueBits() (int, error) {
 	bits, err := answered("petal.Sketch.ValueBits", func(bits *uint32, failure *C.petal_error) {
@@ -108,28 +77,7 @@ func (s *Sketch) ValueBits() (int, error) {
 // the sketch has no values: set the parameter value_bits of its spec to 64. Changes the sketch.
 func (s *Sketch) InsertValue(key []byte, value uint64) error {
 	return called("petal.Sketch.InsertValue", func(failure *C.petal_error) {
-		C.petal_go_sketch_change_value(s.toChange(), false, bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
-	})
-}
-
-// InsertValueString is [Sketch.InsertValue] for the bytes of a string.
-func (s *Sketch) InsertValueString(key string, value uint64) error {
-	return called("petal.Sketch.InsertValueString", func(failure *C.petal_error) {
-		C.petal_go_sketch_change_value(s.toChange(), false, textOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
-	})
-}
-
-// InsertValueUint64 is [Sketch.InsertValue] for a number.
-func (s *Sketch) InsertValueUint64(number, value uint64) error {
-	return called("petal.Sketch.InsertValueUint64", func(failure *C.petal_error) {
-		C.petal_sketch_insert_value_u64(s.toChange(), C.uint64_t(number), C.uint64_t(value), failure)
-	})
-}
-
-// InsertValueHash is [Sketch.InsertValue] for the hash of a key.
-func (s *Sketch) InsertValueHash(hash, value uint64) error {
-	return called("petal.Sketch.InsertValueHash", func(failure *C.petal_error) {
-		C.petal_sketch_insert_value_hash(s.toChange(), C.uint64_t(hash), C.uint64_t(value), failure)
+		C.petal_go_sketch_insert_value(s.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
 	})
 }
 
@@ -145,28 +93,7 @@ func (s *Sketch) InsertValueBatch(keys Keys, values []uint64, answers *Answers) 
 // RemoveValue removes a byte key with the value that it was inserted with. Changes the sketch.
 func (s *Sketch) RemoveValue(key []byte, value uint64) error {
 	return called("petal.Sketch.RemoveValue", func(failure *C.petal_error) {
-		C.petal_go_sketch_change_value(s.toChange(), true, bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
-	})
-}
-
-// RemoveValueString is [Sketch.RemoveValue] for the bytes of a string.
-func (s *Sketch) RemoveValueString(key string, value uint64) error {
-	return called("petal.Sketch.RemoveValueString", func(failure *C.petal_error) {
-		C.petal_go_sketch_change_value(s.toChange(), true, textOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
-	})
-}
-
-// RemoveValueUint64 is [Sketch.RemoveValue] for a number.
-func (s *Sketch) RemoveValueUint64(number, value uint64) error {
-	return called("petal.Sketch.RemoveValueUint64", func(failure *C.petal_error) {
-		C.petal_sketch_remove_value_u64(s.toChange(), C.uint64_t(number), C.uint64_t(value), failure)
-	})
-}
-
-// RemoveValueHash is [Sketch.RemoveValue] for the hash of a key.
-func (s *Sketch) RemoveValueHash(hash, value uint64) error {
-	return called("petal.Sketch.RemoveValueHash", func(failure *C.petal_error) {
-		C.petal_sketch_remove_value_hash(s.toChange(), C.uint64_t(hash), C.uint64_t(value), failure)
+		C.petal_go_sketch_remove_value(s.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(value), failure)
 	})
 }
 

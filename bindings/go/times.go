@@ -5,16 +5,8 @@ package petal
 
 #cgo noescape petal_go_filter_insert_times
 #cgo nocallback petal_go_filter_insert_times
-#cgo noescape petal_filter_insert_times_u64
-#cgo nocallback petal_filter_insert_times_u64
-#cgo noescape petal_filter_insert_times_hash
-#cgo nocallback petal_filter_insert_times_hash
 #cgo noescape petal_go_filter_remove_times
 #cgo nocallback petal_go_filter_remove_times
-#cgo noescape petal_filter_remove_times_u64
-#cgo nocallback petal_filter_remove_times_u64
-#cgo noescape petal_filter_remove_times_hash
-#cgo nocallback petal_filter_remove_times_hash
 */
 import "C"
 
@@ -31,30 +23,6 @@ func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	status := C.petal_go_filter_insert_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.InsertTimes", status, f, insertTimesNone, StringKeys(nil))
-}
-
-// InsertTimesString is [Filter.InsertTimes] for the bytes of a string.
-func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err error) {
-	var was C.bool
-	status := C.petal_go_filter_insert_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.InsertTimesString", status, f, insertTimesNone, StringKeys(nil))
-}
-
-// InsertTimesUint64 is [Filter.InsertTimes] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) InsertTimesUint64(key, times uint64) (isNew bool, err error) {
-	var was C.bool
-	status := C.petal_filter_insert_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.InsertTimesUint64", status, f, insertTimesNone, Uint64Keys(nil))
-}
-
-// InsertTimesHash is [Filter.InsertTimes] for the hash of a key.
-func (f *Filter) InsertTimesHash(hash, times uint64) (isNew bool, err error) {
-	var was C.bool
-	status := C.petal_filter_insert_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &was)
-	runtime.KeepAlive(f)
-	return bool(was), explained("petal.Filter.InsertTimesHash", status, f, insertTimesNone, HashKeys(nil))
 }
 
 // InsertTimesBatch inserts each key as often as the number in its place of times says, in order: answer i is what
@@ -75,30 +43,6 @@ func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err erro
 	status := C.petal_go_filter_remove_times(f.toChange(), bytesOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
 	return uint64(often), explained("petal.Filter.RemoveTimes", status, f, removeTimesNone, StringKeys(nil))
-}
-
-// RemoveTimesString is [Filter.RemoveTimes] for the bytes of a string.
-func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, err error) {
-	var often C.uint64_t
-	status := C.petal_go_filter_remove_times(f.toChange(), textOf(key), C.size_t(len(key)), C.uint64_t(times), &often)
-	runtime.KeepAlive(f)
-	return uint64(often), explained("petal.Filter.RemoveTimesString", status, f, removeTimesNone, StringKeys(nil))
-}
-
-// RemoveTimesUint64 is [Filter.RemoveTimes] for a number, which is the same key as its eight little-endian bytes.
-func (f *Filter) RemoveTimesUint64(key, times uint64) (removed uint64, err error) {
-	var often C.uint64_t
-	status := C.petal_filter_remove_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &often)
-	runtime.KeepAlive(f)
-	return uint64(often), explained("petal.Filter.RemoveTimesUint64", status, f, removeTimesNone, Uint64Keys(nil))
-}
-
-// RemoveTimesHash is [Filter.RemoveTimes] for the hash of a key.
-func (f *Filter) RemoveTimesHash(hash, times uint64) (removed uint64, err error) {
-	var often C.uint64_t
-	status := C.petal_filter_remove_times_hash(f.toChange(), C.uint64_t(hash), C.uint64_t(times), &often)
-	runtime.KeepAlive(f)
-	return uint64(often), explained("petal.Filter.RemoveTimesHash", status, f, removeTimesNone, HashKeys(nil))
 }
 
 // RemoveTimesBatch removes each key as often as it is there, but no more than the number in its place of times says, in

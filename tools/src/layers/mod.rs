@@ -1,12 +1,13 @@
 //! The layers above the core that follow from a table: what each handle with an image has in C and in Go, the packed
-//! forms of filters and maps, the calls of C that take bytes, as Go makes them, those that C++'s classes share, and the
-//! calls with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
+//! forms of filters and maps, the calls of C that take bytes, as Go makes them, Go's forms of keys, the calls that C++'s
+//! classes share, and those with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
 //!
 //! A new handle is a line of [`HANDLES`]; a new verb of images is a function in the two templates in `tools/layers`.
 //! What is not alike in all handles is written by hand, beside the generated file.
 
 mod bytes;
 mod cpp;
+mod forms;
 mod headers;
 mod left_out;
 mod null;
@@ -177,6 +178,7 @@ pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
     files.push(("capi/src/left_out.rs".into(), format!("{LEFT_OUT_HEAD}{text}")));
     files.push(bytes::file(root)?);
     files.push(cpp::file(root)?);
+    files.push(forms::file(root)?);
     files.push(null::file(root)?);
     Ok(files)
 }
