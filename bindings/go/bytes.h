@@ -544,4 +544,82 @@ static inline petal_status petal_go_map_patch(petal_map *map, const uint8_t *del
 	return petal_map_patch(map, delta, length, most_bytes, error);
 }
 
+/* The verbs of batches. A name has the type of the verb's handle, or none if that is a filter. */
+typedef enum {
+	PETAL_GO_CONTAINS,
+	PETAL_GO_INSERT,
+	PETAL_GO_BUILDER_ADD,
+	PETAL_GO_REMOVE,
+	PETAL_GO_COUNT,
+	PETAL_GO_INSERT_SHARED,
+	PETAL_GO_MAP_GET,
+	PETAL_GO_MAP_BUILDER_PUT,
+	PETAL_GO_MAP_PUT,
+	PETAL_GO_MAP_REPLACE,
+	PETAL_GO_INSERT_TIMES,
+	PETAL_GO_REMOVE_TIMES,
+	PETAL_GO_BUILDER_ADD_TIMES,
+	PETAL_GO_BUILDER_EXCLUDE,
+	PETAL_GO_BUILDER_FREQUENT,
+	PETAL_GO_REJUVENATE,
+	PETAL_GO_ROUTER_INSERT,
+	PETAL_GO_ROUTER_REMOVE,
+	PETAL_GO_SKETCH_INSERT,
+	PETAL_GO_SKETCH_REMOVE,
+	PETAL_GO_SKETCH_INSERT_VALUE,
+	PETAL_GO_SKETCH_REMOVE_VALUE
+} petal_go_verb;
+
+/* `given` are the numbers that come with the keys, or the bits of doubles. */
+static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const petal_keys *keys,
+		const uint64_t *given, petal_answers *answers, petal_error *error) {
+	switch (verb) {
+	case PETAL_GO_CONTAINS:
+		return petal_filter_contains_batch(handle, keys, answers, error);
+	case PETAL_GO_INSERT:
+		return petal_filter_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_BUILDER_ADD:
+		return petal_builder_add_batch(handle, keys, answers, error);
+	case PETAL_GO_REMOVE:
+		return petal_filter_remove_batch(handle, keys, answers, error);
+	case PETAL_GO_COUNT:
+		return petal_filter_count_batch(handle, keys, answers, error);
+	case PETAL_GO_INSERT_SHARED:
+		return petal_filter_insert_shared_batch(handle, keys, answers, error);
+	case PETAL_GO_MAP_GET:
+		return petal_map_get_batch(handle, keys, answers, error);
+	case PETAL_GO_MAP_BUILDER_PUT:
+		return petal_map_builder_put_batch(handle, keys, given, answers, error);
+	case PETAL_GO_MAP_PUT:
+		return petal_map_put_batch(handle, keys, given, answers, error);
+	case PETAL_GO_MAP_REPLACE:
+		return petal_map_replace_batch(handle, keys, given, answers, error);
+	case PETAL_GO_INSERT_TIMES:
+		return petal_filter_insert_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_REMOVE_TIMES:
+		return petal_filter_remove_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_BUILDER_ADD_TIMES:
+		return petal_builder_add_times_batch(handle, keys, given, answers, error);
+	case PETAL_GO_BUILDER_EXCLUDE:
+		return petal_builder_exclude_batch(handle, keys, answers, error);
+	case PETAL_GO_BUILDER_FREQUENT:
+		return petal_builder_frequent_batch(handle, keys, (const double *)given, answers, error);
+	case PETAL_GO_REJUVENATE:
+		return petal_filter_rejuvenate_batch(handle, keys, answers, error);
+	case PETAL_GO_ROUTER_INSERT:
+		return petal_router_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_ROUTER_REMOVE:
+		return petal_router_remove_batch(handle, keys, answers, error);
+	case PETAL_GO_SKETCH_INSERT:
+		return petal_sketch_insert_batch(handle, keys, answers, error);
+	case PETAL_GO_SKETCH_REMOVE:
+		return petal_sketch_remove_batch(handle, keys, answers, error);
+	case PETAL_GO_SKETCH_INSERT_VALUE:
+		return petal_sketch_insert_value_batch(handle, keys, given, answers, error);
+	case PETAL_GO_SKETCH_REMOVE_VALUE:
+		return petal_sketch_remove_value_batch(handle, keys, given, answers, error);
+	}
+	return PETAL_ERR_INTERNAL;
+}
+
 #endif

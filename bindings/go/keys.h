@@ -1,5 +1,5 @@
 /*
- * What the Go package calls: the headers, the functions that take bytes, and those that choose among forms of keys.
+ * What the Go package calls: the headers, the functions that take bytes, and those that make structs with pointers.
  */
 #ifndef PETAL_GO_KEYS_H
 #define PETAL_GO_KEYS_H
@@ -33,31 +33,6 @@ Or import github.com/petal-filter/petal/bindings/go/view, which needs no C libra
 
 #include "bytes.h"
 
-/* The verbs of batches. A name has the type of the verb's handle, or none if that is a filter. */
-typedef enum {
-	PETAL_GO_CONTAINS,
-	PETAL_GO_INSERT,
-	PETAL_GO_INSERT_SHARED,
-	PETAL_GO_INSERT_TIMES,
-	PETAL_GO_REMOVE,
-	PETAL_GO_REMOVE_TIMES,
-	PETAL_GO_REJUVENATE,
-	PETAL_GO_COUNT,
-	PETAL_GO_BUILDER_ADD,
-	PETAL_GO_BUILDER_ADD_TIMES,
-	PETAL_GO_BUILDER_EXCLUDE,
-	PETAL_GO_BUILDER_FREQUENT,
-	PETAL_GO_MAP_GET,
-	PETAL_GO_MAP_PUT,
-	PETAL_GO_MAP_REPLACE,
-	PETAL_GO_MAP_BUILDER_PUT,
-	PETAL_GO_SKETCH_INSERT,
-	PETAL_GO_SKETCH_REMOVE,
-	PETAL_GO_SKETCH_INSERT_VALUE,
-	PETAL_GO_SKETCH_REMOVE_VALUE,
-	PETAL_GO_ROUTER_INSERT,
-	PETAL_GO_ROUTER_REMOVE
-} petal_go_verb;
 typedef struct {
 	uint64_t true_count;
 	size_t done;
@@ -71,37 +46,6 @@ static inline petal_keys petal_go_keys(petal_keys_form form, const uint8_t *byte
 	       : form == PETAL_KEYS_U64     ? petal_keys_u64(numbers, count)
 	       : form == PETAL_KEYS_DIGESTS ? petal_keys_digests(bytes, length, count)
 	                                    : petal_keys_hashes(numbers, count);
-}
-
-static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const petal_keys *keys,
-                                        const uint64_t *given, petal_answers *answers, petal_error *error) {
-	switch (verb) {
-	case PETAL_GO_CONTAINS: return petal_filter_contains_batch(handle, keys, answers, error);
-	case PETAL_GO_INSERT: return petal_filter_insert_batch(handle, keys, answers, error);
-	case PETAL_GO_INSERT_SHARED: return petal_filter_insert_shared_batch(handle, keys, answers, error);
-	case PETAL_GO_INSERT_TIMES: return petal_filter_insert_times_batch(handle, keys, given, answers, error);
-	case PETAL_GO_REMOVE: return petal_filter_remove_batch(handle, keys, answers, error);
-	case PETAL_GO_REMOVE_TIMES: return petal_filter_remove_times_batch(handle, keys, given, answers, error);
-	case PETAL_GO_REJUVENATE: return petal_filter_rejuvenate_batch(handle, keys, answers, error);
-	case PETAL_GO_COUNT: return petal_filter_count_batch(handle, keys, answers, error);
-	case PETAL_GO_BUILDER_ADD: return petal_builder_add_batch(handle, keys, answers, error);
-	case PETAL_GO_BUILDER_ADD_TIMES: return petal_builder_add_times_batch(handle, keys, given, answers, error);
-	case PETAL_GO_BUILDER_EXCLUDE: return petal_builder_exclude_batch(handle, keys, answers, error);
-	/* The numbers that were given are weights: the bits of doubles. */
-	case PETAL_GO_BUILDER_FREQUENT:
-		return petal_builder_frequent_batch(handle, keys, (const double *)given, answers, error);
-	case PETAL_GO_MAP_GET: return petal_map_get_batch(handle, keys, answers, error);
-	case PETAL_GO_MAP_PUT: return petal_map_put_batch(handle, keys, given, answers, error);
-	case PETAL_GO_MAP_REPLACE: return petal_map_replace_batch(handle, keys, given, answers, error);
-	case PETAL_GO_MAP_BUILDER_PUT: return petal_map_builder_put_batch(handle, keys, given, answers, error);
-	case PETAL_GO_SKETCH_INSERT: return petal_sketch_insert_batch(handle, keys, answers, error);
-	case PETAL_GO_SKETCH_REMOVE: return petal_sketch_remove_batch(handle, keys, answers, error);
-	case PETAL_GO_SKETCH_INSERT_VALUE: return petal_sketch_insert_value_batch(handle, keys, given, answers, error);
-	case PETAL_GO_SKETCH_REMOVE_VALUE: return petal_sketch_remove_value_batch(handle, keys, given, answers, error);
-	case PETAL_GO_ROUTER_INSERT: return petal_router_insert_batch(handle, keys, answers, error);
-	case PETAL_GO_ROUTER_REMOVE: return petal_router_remove_batch(handle, keys, answers, error);
-	}
-	return PETAL_ERR_INTERNAL;
 }
 
 /*

@@ -1,4 +1,4 @@
-//! The functions of C that take bytes, for Go.
+//! The functions of C that take bytes, and the verbs of batches, for Go.
 
 use super::headers::{self, Function, Parameter};
 use crate::Generated;
@@ -17,16 +17,49 @@ const HEAD: &str = "\
 #define PETAL_GO_BYTES_H
 ";
 
-/// `bindings/go/bytes.h`: a function for each one of C that has a pointer to bytes.
+/// `bindings/go/bytes.h`: a function for each one of C that has a pointer to bytes, and one for all batches.
 pub fn file(root: &Path) -> Result<Generated, String> {
     let mut out = HEAD.to_owned();
+    let (mut verbs, mut cases) = (Vec::new(), String::new());
     for (_, text) in headers::texts(root)? {
         for function in headers::functions(&text) {
             out += &wrapper(&function).unwrap_or_default();
+            if let Some((verb, case)) = batch(&function) {
+                cases += &case;
+                verbs.push(verb);
+            }
         }
     }
+    let _ = writeln!(
+        out,
+        "\n/* The verbs of batches. A name has the type of the verb's handle, or none if that is a filter. */\n\
+         typedef enum {{\n\t{}\n}} petal_go_verb;",
+        verbs.join(",\n\t")
+    );
+    let _ = writeln!(
+        out,
+        "\n/* `given` are the numbers that come with the keys, or the bits of doubles. */\n\
+         static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const petal_keys *keys,\n\t\t\
+         const uint64_t *given, petal_answers *answers, petal_error *error) {{\n\tswitch (verb) {{\n{cases}\t}}\n\t\
+         return PETAL_ERR_INTERNAL;\n}}"
+    );
     out += "\n#endif\n";
     Ok(("bindings/go/bytes.h".into(), out))
+}
+
+/// The verb of a function that takes a batch of keys, and its case among the verbs.
+fn batch(function: &Function) -> Option<(String, String)> {
+    let verb = function.name.strip_prefix("petal_")?.strip_suffix("_batch")?;
+    let types: Vec<&str> = function.parameters.iter().map(|p| p.ty.as_str()).collect();
+    let given = match types[..] {
+        [_, "const petal_keys *", "petal_answers *", "petal_error *"] => "",
+        [_, "const petal_keys *", "const uint64_t *", "petal_answers *", "petal_error *"] => "given, ",
+        [_, "const petal_keys *", "const double *", "petal_answers *", "petal_error *"] => "(const double *)given, ",
+        _ => return None,
+    };
+    let name = format!("PETAL_GO_{}", verb.trim_start_matches("filter_").to_uppercase());
+    let case = format!("\tcase {name}:\n\t\treturn {}(handle, keys, {given}answers, error);\n", function.name);
+    Some((name, case))
 }
 
 /// The function for one with a pointer to bytes; `None` for all others.

@@ -1,5 +1,5 @@
 //! The layers above the core that follow from a table: what each handle with an image has in C and in Go, the packed
-//! forms of filters and maps, the calls of C that take bytes, as Go makes them, Go's forms of keys, the calls that C++'s
+//! forms of filters and maps, Go's forms of keys and its calls of C that take bytes or batches, the calls that C++'s
 //! classes share, and those with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
 //!
 //! A new handle is a line of [`HANDLES`]; a new verb of images is a function in the two templates in `tools/layers`.
