@@ -119,6 +119,8 @@ func (b *Builder) Add(key []byte) error {
 	return explained("petal.Builder.Add", status, b, addNone, StringKeys(nil))
 }
 
+func addNone(b *Builder, none Keys) error { return b.AddBatch(none, nil) }
+
 // AddBatch adds many keys in order. answers may be nil; it only tells how many were added, the first answers.Done, and
 // has no Bools: a builder learns nothing about a key.
 func (b *Builder) AddBatch(keys Keys, answers *Answers) error {
@@ -133,6 +135,8 @@ func (b *Builder) AddTimes(key []byte, times uint64) error {
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimes", status, b, addTimesNone, StringKeys(nil))
 }
+
+func addTimesNone(b *Builder, none Keys) error { return b.AddTimesBatch(none, nil, nil) }
 
 // AddTimesBatch adds each key as often as the number in its place of times says, in order. answers may be nil; it only
 // tells how many keys were added, the first answers.Done, and has no Bools.
@@ -150,6 +154,8 @@ func (b *Builder) Exclude(key []byte) error {
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.Exclude", status, b, excludeNone, StringKeys(nil))
 }
+
+func excludeNone(b *Builder, none Keys) error { return b.ExcludeBatch(none, nil) }
 
 // ExcludeBatch excludes many keys in order. answers may be nil; it only tells how many were excluded, the first
 // answers.Done, and has no Bools.
@@ -188,6 +194,8 @@ func (b *Builder) whyFrequent(op string, status C.petal_status, none Keys, weigh
 	}
 	return explained(op, status, b, frequentNone, none)
 }
+
+func frequentNone(b *Builder, none Keys) error { return b.FrequentBatch(none, nil, nil) }
 
 // FrequentBatch gives many frequent strangers in order, each with its element of weights. With nil weights each weight
 // is 1. answers may be nil; it only tells how many keys were taken, the first answers.Done, and has no Bools.

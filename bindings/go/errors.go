@@ -156,8 +156,8 @@ func statusError(op string, status C.petal_status) error {
 	return &Error{Op: op, Status: Status(status)}
 }
 
-// explained returns the error of a call that returns only a status. The batch call ask without keys changes nothing and
-// has an error with a message. If ask succeeds, the kind supports the call, and only the handle does not.
+// explained returns the error of a call that returns only a status. ask is the batch call, which without keys changes
+// nothing and has an error with a message. If ask succeeds, the kind supports the call, and only the handle does not.
 func explained[H any](op string, status C.petal_status, handle H, ask func(H, Keys) error, none Keys) error {
 	if status == C.PETAL_OK {
 		return nil
@@ -177,24 +177,6 @@ func explain(op string, status Status, err error) error {
 	}
 	return &Error{Op: op, Status: status}
 }
-
-// The batch calls that change or read a handle, each without keys.
-func insertNone(f *Filter, none Keys) error           { return f.InsertBatch(none, nil) }
-func insertSharedNone(f *Filter, none Keys) error     { return f.InsertSharedBatch(none, nil) }
-func insertTimesNone(f *Filter, none Keys) error      { return f.InsertTimesBatch(none, nil, nil) }
-func containsNone(f *Filter, none Keys) error         { return f.ContainsBatch(none, &Answers{}) }
-func removeNone(f *Filter, none Keys) error           { return f.RemoveBatch(none, nil) }
-func removeTimesNone(f *Filter, none Keys) error      { return f.RemoveTimesBatch(none, nil, nil) }
-func rejuvenateNone(f *Filter, none Keys) error       { return f.RejuvenateBatch(none, nil) }
-func countNone(f *Filter, none Keys) error            { return f.CountBatch(none, nil) }
-func addNone(b *Builder, none Keys) error             { return b.AddBatch(none, nil) }
-func addTimesNone(b *Builder, none Keys) error        { return b.AddTimesBatch(none, nil, nil) }
-func excludeNone(b *Builder, none Keys) error         { return b.ExcludeBatch(none, nil) }
-func frequentNone(b *Builder, none Keys) error        { return b.FrequentBatch(none, nil, nil) }
-func getNone(m *Map, none Keys) error                 { return m.GetBatch(none, nil, &Answers{}) }
-func putNone(m *Map, none Keys) error                 { return m.PutBatch(none, nil, nil) }
-func replaceNone(m *Map, none Keys) error             { return m.ReplaceBatch(none, nil, nil) }
-func putInBuilderNone(b *MapBuilder, none Keys) error { return b.PutBatch(none, nil, nil) }
 
 // withoutNUL refuses a text with a NUL byte, which the library would take for a shorter text.
 func withoutNUL(op, what, text string) error {

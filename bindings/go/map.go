@@ -55,6 +55,8 @@ func (m *Map) Get(key []byte) (uint64, bool, error) {
 	return uint64(value), bool(found), explained("petal.Map.Get", status, m, getNone, StringKeys(nil))
 }
 
+func getNone(m *Map, none Keys) error { return m.GetBatch(none, nil, &Answers{}) }
+
 // GetBatch looks many keys up: values[i] becomes the value of key i, or 0 if the key is absent, and answers.Bools[i]
 // says whether the key is there. values and answers may be nil. On a failure every answer is false.
 func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
@@ -146,6 +148,8 @@ func (b *MapBuilder) Put(key []byte, value uint64) error {
 	runtime.KeepAlive(b)
 	return explained("petal.MapBuilder.Put", status, b, putInBuilderNone, StringKeys(nil))
 }
+
+func putInBuilderNone(b *MapBuilder, none Keys) error { return b.PutBatch(none, nil, nil) }
 
 // PutBatch gives many keys their values, in order; there is a value for each key. answers may be nil; it only tells how
 // many keys were put, the first answers.Done, and has no Bools.

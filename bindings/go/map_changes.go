@@ -43,6 +43,8 @@ func (m *Map) Put(key []byte, value uint64) (changed bool, err error) {
 	return bool(less), explained("petal.Map.Put", status, m, putNone, StringKeys(nil))
 }
 
+func putNone(m *Map, none Keys) error { return m.PutBatch(none, nil, nil) }
+
 // PutBatch gives many keys values, in order; there is a value for each key. Answer i is what [Map.Put] says of key i.
 // answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.
 func (m *Map) PutBatch(keys Keys, values []uint64, answers *Answers) error {
@@ -61,6 +63,8 @@ func (m *Map) Replace(key []byte, value uint64) (found bool, err error) {
 	runtime.KeepAlive(m)
 	return bool(there), explained("petal.Map.Replace", status, m, replaceNone, StringKeys(nil))
 }
+
+func replaceNone(m *Map, none Keys) error { return m.ReplaceBatch(none, nil, nil) }
 
 // ReplaceBatch gives many keys other values, in order; there is a value for each key. Answer i is what [Map.Replace]
 // says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the map.

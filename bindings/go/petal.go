@@ -155,6 +155,8 @@ func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.Insert", status, f, insertNone, StringKeys(nil))
 }
 
+func insertNone(f *Filter, none Keys) error { return f.InsertBatch(none, nil) }
+
 // Contains says whether a key may have been inserted; false is certain. Only reads the filter.
 func (f *Filter) Contains(key []byte) bool {
 	found := C.petal_go_filter_contains(f.toRead(), bytesOf(key), C.size_t(len(key)))
@@ -169,6 +171,8 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 	runtime.KeepAlive(f)
 	return bool(answer), explained("petal.Filter.ContainsChecked", status, f, containsNone, StringKeys(nil))
 }
+
+func containsNone(f *Filter, none Keys) error { return f.ContainsBatch(none, &Answers{}) }
 
 // Hash returns the hash of a key for the Hash methods of all filters with the same hash function and seed or key. Only
 // reads the filter.

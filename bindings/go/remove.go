@@ -28,6 +28,8 @@ func (f *Filter) Remove(key []byte) (removed bool, err error) {
 	return bool(was), explained("petal.Filter.Remove", status, f, removeNone, StringKeys(nil))
 }
 
+func removeNone(f *Filter, none Keys) error { return f.RemoveBatch(none, nil) }
+
 // RemoveBatch removes one occurrence of each key, in order: answer i is what [Filter.Remove] says of key i. answers may
 // be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RemoveBatch(keys Keys, answers *Answers) error {
@@ -48,6 +50,8 @@ func (f *Filter) Rejuvenate(key []byte) (rejuvenated bool, err error) {
 	return bool(done), explained("petal.Filter.Rejuvenate", status, f, rejuvenateNone, StringKeys(nil))
 }
 
+func rejuvenateNone(f *Filter, none Keys) error { return f.RejuvenateBatch(none, nil) }
+
 // RejuvenateBatch restores the entries of stored keys to full length, in order: answer i is what [Filter.Rejuvenate]
 // says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes the filter.
 func (f *Filter) RejuvenateBatch(keys Keys, answers *Answers) error {
@@ -65,6 +69,8 @@ func (f *Filter) Count(key []byte) (uint64, error) {
 	runtime.KeepAlive(f)
 	return uint64(count), explained("petal.Filter.Count", status, f, countNone, StringKeys(nil))
 }
+
+func countNone(f *Filter, none Keys) error { return f.CountBatch(none, nil) }
 
 // CountBatch counts many keys: counts[i] becomes what [Filter.Count] says of key i. counts has room for all. On a
 // failure every count is math.MaxUint64. Only reads the filter.

@@ -25,6 +25,8 @@ func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	return bool(fresh), explained("petal.Filter.InsertShared", status, f, insertSharedNone, StringKeys(nil))
 }
 
+func insertSharedNone(f *Filter, none Keys) error { return f.InsertSharedBatch(none, nil) }
+
 // InsertSharedBatch is [Filter.InsertShared] for many keys in order: answer i says whether key i was new. With nil
 // answers the call is faster. On a failure the first answers.Done keys are in the filter. May run together with the
 // other Shared methods and all methods that only read.

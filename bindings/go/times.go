@@ -25,6 +25,8 @@ func (f *Filter) InsertTimes(key []byte, times uint64) (isNew bool, err error) {
 	return bool(was), explained("petal.Filter.InsertTimes", status, f, insertTimesNone, StringKeys(nil))
 }
 
+func insertTimesNone(f *Filter, none Keys) error { return f.InsertTimesBatch(none, nil, nil) }
+
 // InsertTimesBatch inserts each key as often as the number in its place of times says, in order: answer i is what
 // [Filter.InsertTimes] says of key i. answers may be nil. On a failure the first answers.Done keys were taken. Changes
 // the filter.
@@ -44,6 +46,8 @@ func (f *Filter) RemoveTimes(key []byte, times uint64) (removed uint64, err erro
 	runtime.KeepAlive(f)
 	return uint64(often), explained("petal.Filter.RemoveTimes", status, f, removeTimesNone, StringKeys(nil))
 }
+
+func removeTimesNone(f *Filter, none Keys) error { return f.RemoveTimesBatch(none, nil, nil) }
 
 // RemoveTimesBatch removes each key as often as it is there, but no more than the number in its place of times says, in
 // order: answer i is false if key i certainly was not there. answers may be nil. On a failure the first answers.Done
