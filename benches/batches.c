@@ -4,29 +4,13 @@
  * All ways take turns, each with its own keys, and the median of the turns counts. Half of the keys of a lookup are in
  * the filter. A small size has two filters: lookups ask a full one, and insertions go into another, which is emptied
  * before each turn. A large size has one filter for both. */
-#define _GNU_SOURCE
+#include "bench.h"
+
 #include <petal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { KEYS = 1 << 13, TURNS = 61 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* The i-th of a sequence of different random keys. */
-static uint64_t key_at(uint64_t i) {
-  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
-  return i ^ i >> 31;
-}
 
 static struct {
   petal_filter *full, *filled;
@@ -143,11 +127,6 @@ static const struct way {
 };
 enum { ALL = sizeof WAYS / sizeof WAYS[0] };
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static petal_filter *filter_of(const petal_spec *spec, uint64_t n, uint64_t from) {
   petal_error error = {.struct_size = sizeof error};
   petal_filter *filter = NULL;
@@ -204,8 +183,7 @@ static void compare(petal_kind kind, const char *name, petal_kernel kernel, uint
   printf("\n%s, n = %llu, 10 bits/key%s\n", name, (unsigned long long)n, sink ? "" : ".");
   double limit = 0, large = 0;
   for (int way = 0; way < ALL; way++) {
-    qsort(times[way], TURNS, sizeof times[way][0], ascending);
-    double time = times[way][TURNS / 2];
+    double time = median(times[way], TURNS);
     int first = way == 0 || WAYS[way].role != WAYS[way - 1].role;
     if (strchr("rw", WAYS[way].role)) {
       limit = first || time < limit ? time : limit;

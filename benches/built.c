@@ -5,37 +5,11 @@
  * built KIND [KEYS...] measures filters of this kind, for rates of 2^-8 and 2^-16, with each number of keys. A build is
  * the median of five, and from 5 * 10^7 keys on there is one. A lookup is the median of 61 turns. Each turn has its own
  * keys, half of which are in the filter. */
-#define _GNU_SOURCE
+#include "bench.h"
+
 #include <petal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 enum { KEYS = 1 << 13, TURNS = 61, BUILDS = 5 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* The i-th of a sequence of different random keys. */
-static uint64_t key_at(uint64_t i) {
-  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
-  return i ^ i >> 31;
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *times, size_t count) {
-  qsort(times, count, sizeof *times, ascending);
-  return times[count / 2];
-}
 
 static void check(petal_status status, const petal_error *error) {
   if (status == PETAL_OK) return;

@@ -7,28 +7,13 @@
  * the lookup.
  *
  * calls [KEYS...] measures filters of these sizes. */
-#define _GNU_SOURCE
+#include "bench.h"
+
 #include <petal_inline.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { KEYS = 1 << 12, TURNS = 151, KEY_LENGTH = 16 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* The i-th of a sequence of different random keys. */
-static uint64_t key_at(uint64_t i) {
-  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
-  return i ^ i >> 31;
-}
 
 typedef struct {
   const petal_filter *filter;
@@ -163,11 +148,6 @@ static const way WAYS[] = {
 };
 enum { ALL = sizeof WAYS / sizeof WAYS[0] };
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Writes the bytes of a string key, which are a number twice. */
 static void write_string(char *string, uint64_t key) {
   memcpy(string, &key, 8);
@@ -252,8 +232,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
          (unsigned long long)n, sink ? "" : ".");
   double medians[ALL];
   for (int which = 0; which < ALL; which++) {
-    qsort(times[which], TURNS, sizeof times[which][0], ascending);
-    medians[which] = times[which][TURNS / 2];
+    medians[which] = median(times[which], TURNS);
   }
   for (int which = 0; which < ALL; which++) {
     const char *base = WAYS[which].base;

@@ -6,20 +6,12 @@
  *
  * A figure is nanoseconds a key, the median of 11 turns, each over its own keys. The machine should do nothing else
  * meanwhile. */
-#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+
 #include <petal_inline.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TURNS = 11, KEYS = 1 << 16 };
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static uint64_t mixed(uint64_t x) {
   x ^= x >> 33;
@@ -28,8 +20,6 @@ static uint64_t mixed(uint64_t x) {
   x *= UINT64_C(0xc4ceb9fe1a85ec53);
   return x ^ x >> 33;
 }
-
-static uint64_t key_at(uint64_t i) { return mixed(i + UINT64_C(0x1234567)); }
 
 static uint64_t high(uint64_t a, uint64_t b) {
   __extension__ typedef unsigned __int128 product;
@@ -155,11 +145,6 @@ static void insert_plain(bench *b, uint64_t key) {
   }
 }
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Chooses the keys of a turn. Of two keys `known` are in the filter. */
 static void choose(bench *b, uint64_t n, int known, uint64_t *fresh) {
   for (int i = 0; i < KEYS; i++) {
@@ -169,7 +154,7 @@ static void choose(bench *b, uint64_t n, int known, uint64_t *fresh) {
   }
 }
 
-static double median(bench *b, uint64_t n, int known, uint64_t (*run)(const bench *)) {
+static double median_of(bench *b, uint64_t n, int known, uint64_t (*run)(const bench *)) {
   static uint64_t fresh = UINT64_C(1) << 40;
   static volatile uint64_t sink;
   double times[TURNS];
@@ -179,13 +164,12 @@ static double median(bench *b, uint64_t n, int known, uint64_t (*run)(const benc
     sink += run(b);
     times[turn] = (now() - start) / KEYS;
   }
-  qsort(times, TURNS, sizeof times[0], ascending);
-  return times[TURNS / 2];
+  return median(times, TURNS);
 }
 
 static void show(const char *name, bench *b, uint64_t n, uint64_t (*run)(const bench *)) {
   printf("  %-31s", name);
-  for (int known = 0; known < 3; known++) printf(" %8.2f", median(b, n, known, run));
+  for (int known = 0; known < 3; known++) printf(" %8.2f", median_of(b, n, known, run));
   printf("\n");
 }
 

@@ -11,39 +11,19 @@
  * rounds counts, but an insertion into a filter of more than 10^7 keys is measured once. `read` is a line at a
  * random place of as much memory as the filter has, fetched ahead: a kind that must touch three lines takes three
  * times as long. */
-#define _GNU_SOURCE
+#include "bench.h"
+
 #include <petal.h>
 #include <petal_map.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { ROUNDS = 5, SAMPLE = 1 << 20, AT_ONCE = 4096, AHEAD = 64 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
-
-/* The i-th of a sequence of different random keys. */
-static uint64_t key_at(uint64_t i) {
-  i = (i ^ i >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  i = (i ^ i >> 27) * UINT64_C(0x94d049bb133111eb);
-  return i ^ i >> 31;
-}
 
 static void check(petal_status status, const char *what) {
   if (status == PETAL_OK) return;
   fprintf(stderr, "verbs: %s: %s\n", what, petal_status_message(status));
   exit(1);
-}
-
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* The subject of a measurement: a filter or a map, and the keys for its verbs. */
@@ -119,11 +99,6 @@ static double once(subject *s, verb run, const uint64_t *keys, size_t count) {
   double start = now();
   sink += run(s, keys, count);
   return (now() - start) / (double)count;
-}
-
-static double median(double *times, int count) {
-  qsort(times, (size_t)count, sizeof *times, ascending);
-  return times[count / 2];
 }
 
 /* The median time of a verb that changes nothing. */
