@@ -113,4 +113,40 @@ static inline void *write_all(void *argument) {
 }
 #endif
 
+/* Asks a view whose payload lies between such pages, and is forged. `ask` looks up `count` hashes and fetches them; a
+ * read outside of the payload ends the program. `asked` lookups go on while `written` words are written. */
+static inline void ask_forged(const petal_view *view,
+                              uint64_t (*ask)(const petal_view *, uint64_t from, uint64_t count), uint64_t rounds,
+                              uint64_t written, uint64_t asked) {
+  for (int at_end = 0; at_end < 2; at_end++) {
+    fenced f = fence(view, at_end != 0);
+    petal_view seen = *view;
+    seen.payload = f.payload;
+    CHECK_EQUAL(ask(&seen, 0, 2000), ask(view, 0, 2000));
+    /* As another process leaves it, which changes the payload after the view was made. */
+    const uint64_t words = view->payload_bytes / 8;
+    for (uint64_t round = 0; round < rounds; round++) {
+      for (uint64_t i = 0; i < 4; i++) {
+        uint64_t random = check_key(round * 4 + i);
+        f.payload[words - 1 - random % (words < 16 ? words : 16)] = forged(round * 4 + i);
+      }
+      ask(&seen, round * 50, 50);
+    }
+    /* As it lies there when the view is made: forged words from beginning to end. */
+    for (uint64_t i = 0; i < words; i++) f.payload[i] = forged(i);
+    ask(&seen, 0, 2000);
+#ifndef NO_RACES
+    /* While it changes. */
+    const writer w = {f.payload, words, written};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, write_all, (void *)(uintptr_t)&w) == 0);
+    ask(&seen, 0, asked);
+    CHECK(pthread_join(thread, NULL) == 0);
+#else
+    (void)written, (void)asked;
+#endif
+    unfence(f);
+  }
+}
+
 #endif

@@ -221,33 +221,7 @@ static void stays_inside(const recipe *r, uint64_t rounds) {
   petal_filter *filter = made(r);
   petal_view view = PETAL_VIEW_INIT;
   CHECK_OK(petal_filter_view(filter, &view, NULL));
-  for (int at_end = 0; at_end < 2; at_end++) {
-    fenced f = fence(&view, at_end != 0);
-    petal_view seen = view;
-    seen.payload = f.payload;
-    CHECK_EQUAL(ask(&seen, 0, 2000), ask(&view, 0, 2000));
-    /* As another process leaves it, which changes the payload after the view was made. */
-    const uint64_t words = view.payload_bytes / 8;
-    for (uint64_t round = 0; round < rounds; round++) {
-      for (uint64_t i = 0; i < 4; i++) {
-        uint64_t random = check_key(round * 4 + i);
-        f.payload[words - 1 - random % (words < 16 ? words : 16)] = forged(round * 4 + i);
-      }
-      ask(&seen, round * 50, 50);
-    }
-    /* As it lies there when the view is made: forged words from beginning to end. */
-    for (uint64_t i = 0; i < words; i++) f.payload[i] = forged(i);
-    ask(&seen, 0, 2000);
-#ifndef NO_RACES
-    /* While it changes. */
-    const writer w = {f.payload, words, check_scaled(200000)};
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, write_all, (void *)(uintptr_t)&w) == 0);
-    ask(&seen, 0, check_scaled(100000));
-    CHECK(pthread_join(thread, NULL) == 0);
-#endif
-    unfence(f);
-  }
+  ask_forged(&view, ask, rounds, check_scaled(200000), check_scaled(100000));
   petal_filter_free(filter);
 }
 

@@ -210,30 +210,7 @@ static void stays_inside(const recipe *r) {
   petal_map *map = made(r);
   petal_view view = PETAL_VIEW_INIT;
   CHECK_OK(petal_map_view(map, &view, NULL));
-  for (int at_end = 0; at_end < 2; at_end++) {
-    fenced f = fence(&view, at_end != 0);
-    petal_view seen = view;
-    seen.payload = f.payload;
-    CHECK_EQUAL(ask(&seen, 0, 2000), ask(&view, 0, 2000));
-    const uint64_t words = view.payload_bytes / 8, rounds = check_scaled(500);
-    for (uint64_t round = 0; round < rounds; round++) {
-      for (uint64_t i = 0; i < 4; i++) {
-        uint64_t random = check_key(round * 4 + i);
-        f.payload[words - 1 - random % (words < 16 ? words : 16)] = forged(round * 4 + i);
-      }
-      ask(&seen, round * 50, 50);
-    }
-    for (uint64_t i = 0; i < words; i++) f.payload[i] = forged(i);
-    ask(&seen, 0, 2000);
-#ifndef NO_RACES
-    const writer w = {f.payload, words, check_scaled(50000)};
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, write_all, (void *)(uintptr_t)&w) == 0);
-    ask(&seen, 0, check_scaled(20000));
-    CHECK(pthread_join(thread, NULL) == 0);
-#endif
-    unfence(f);
-  }
+  ask_forged(&view, ask, check_scaled(500), check_scaled(50000), check_scaled(20000));
   petal_map_free(map);
 }
 
