@@ -323,6 +323,34 @@ static void replaced(void) {
   petal_map_free(reader);
 }
 
+static check_image collected;
+
+static bool collect(void *context, const void *bytes, size_t length) {
+  if (context != &collected) return false;
+  collected.bytes = realloc(collected.bytes, collected.length + length + 1);
+  memcpy(collected.bytes + collected.length, bytes, length);
+  collected.length += length;
+  return true;
+}
+
+/* Two builders with shares of the keys make what one makes. */
+static void shares(void) {
+  const size_t half = COUNT / 2;
+  petal_spec spec = {.struct_size = sizeof spec};
+  petal_map_builder *here = make(&spec, NULL), *there = make(&spec, NULL);
+  CHECK_OK(petal_map_builder_put_batch(here, U64_KEYS(keys, half), values, NULL, NULL));
+  CHECK_OK(petal_map_builder_put_batch(there, U64_KEYS(keys + half, COUNT - half), values + half, NULL, NULL));
+  CHECK_STATUS(petal_map_builder_serialize_to(there, collect, NULL, NULL), PETAL_ERR_CALLBACK);
+  CHECK_OK(petal_map_builder_serialize_to(there, collect, &collected, NULL));
+  CHECK_STATUS(petal_map_builder_merge(here, collected.bytes, collected.length - 1, NULL), PETAL_ERR_TRUNCATED);
+  CHECK_OK(petal_map_builder_merge(here, collected.bytes, collected.length, NULL));
+  petal_map *map = finish(here);
+  check_same(map, U64_KEYS(keys, COUNT), COUNT);
+  petal_map_free(map);
+  petal_map_builder_free(there);
+  free(collected.bytes);
+}
+
 int main(void) {
   for (size_t i = 0; i < COUNT; i++) {
     keys[i] = check_key(i);
@@ -335,5 +363,6 @@ int main(void) {
   refusals();
   approximator();
   replaced();
+  shares();
   return check_done();
 }

@@ -455,7 +455,8 @@ typedef struct {
   uint64_t words[1000];
   size_t length;
 } made_bytes;
-static made_bytes compact, packed_filter, packed_map, filter_delta, map_delta, minisketch, streamed, hello, advertised;
+static made_bytes compact, packed_filter, packed_map, filter_delta, map_delta, builder_state, map_builder_state;
+static made_bytes minisketch, streamed, hello, advertised;
 
 static void *copied(check_image image) { return place(image.bytes, image.length); }
 
@@ -463,6 +464,14 @@ static void *keep(made_bytes *to, const void *bytes, size_t length) {
   CHECK(length <= sizeof to->words);
   to->length = length;
   return memcpy(to->words, bytes, length);
+}
+
+static bool append(void *context, const void *bytes, size_t length) {
+  made_bytes *to = context;
+  CHECK(to->length + length <= sizeof to->words);
+  memcpy((char *)to->words + to->length, bytes, length);
+  to->length += length;
+  return true;
 }
 
 static const void **forms(void) {
@@ -492,6 +501,8 @@ static void prepare(void) {
   CHECK_OK(petal_map_pack(map, packed_map.words, size, &packed_map.length, NULL));
   CHECK_OK(petal_filter_delta(filter, newer, filter_delta.words, size, &filter_delta.length, NULL));
   CHECK_OK(petal_map_delta(map, newer_map, map_delta.words, size, &map_delta.length, NULL));
+  CHECK_OK(petal_builder_serialize_to(a_builder(), append, &builder_state, NULL));
+  CHECK_OK(petal_map_builder_serialize_to(a_map_builder(), append, &map_builder_state, NULL));
   begin();
   const void *message;
   size_t length;
