@@ -355,8 +355,8 @@
 //! All kinds and instruction sets are there by default. `default-features = false` leaves them out, and each kind is a
 //! feature by its name: `features = ["blocked", "fuse", "instructions"]`. `instructions` stands for `avx2`, `avx512`
 //! and `neon`, which are used where the processor has them; the answers and bytes are the same without. What a build
-//! leaves out is refused with [`Status::UnsupportedByBuild`]. The handles that are neither filters nor maps are there
-//! with their kinds, and [`session`] is a feature too.
+//! leaves out is refused with [`Status::UnsupportedByBuild`]. Other handles than filters are there with their
+//! kinds, and [`session`] is a feature too.
 //!
 //! The feature `serde`, which is off by default, reads and writes a [`Spec`] as names and numbers, and a [`KindId`], a
 //! [`HashFunction`] or a [`Kernel`] as its name. The secret key of a spec is never written. A handle is the bytes of
@@ -460,6 +460,7 @@ pub use digest::{Digest, FindOptions, Found, Match};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
+#[cfg(feature = "map")]
 pub use handle::map::Map;
 #[cfg(feature = "index")]
 pub use index::features::{Corrected, Features, Fold};
@@ -489,13 +490,15 @@ pub use making::create_router;
 #[cfg(feature = "sketch")]
 pub use making::create_sketch;
 pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, MapBuilder, Mode,
-    OpenOptions, Record, Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as,
-    create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as,
-    load_compact, open, open_as, open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
+    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, Mode, OpenOptions, Record,
+    Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as, create_in,
+    expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
+    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
 };
 #[cfg(feature = "index")]
 pub use making::{IndexBuilder, create_index};
+#[cfg(feature = "map")]
+pub use making::{MapBuilder, create_map};
 pub use making::{open_descriptor, open_descriptor_as};
 
 // Many keys at once.

@@ -6,7 +6,6 @@ use crate::contract::Row;
 use crate::error::{Error, error};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
-use crate::handle::map::Map;
 use crate::hash::HashFunction;
 use crate::making::{OpenOptions, load_as, parameter_of};
 use crate::registry::{self, OWN};
@@ -299,7 +298,9 @@ macro_rules! images {
     )*};
 }
 
-images! { Filter Map }
+images! { Filter }
+#[cfg(feature = "map")]
+images! { crate::Map }
 #[cfg(feature = "sketch")]
 images! { crate::Sketch }
 #[cfg(feature = "router")]
@@ -314,6 +315,7 @@ images! { crate::Index }
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Map;
 
     fn scalable() -> Spec {
         let mut spec = Spec {

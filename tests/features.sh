@@ -24,6 +24,6 @@ for feature in $own $others; do
     lints "$feature"
 done
 # A session needs sketches.
-for absent in session router aggregate digest index 'sketch|iblt|riblt|pinsketch|session'; do
+for absent in session router aggregate digest index 'map|bloomier|retrieval|approximator|mutable_bloomier' 'sketch|iblt|riblt|pinsketch|session'; do
     lints "$(echo $others $(echo "$own" | grep -vxE "default|kinds|$absent"))"
 done

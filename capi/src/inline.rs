@@ -49,6 +49,7 @@
 
 use crate::boundary::{self, boundary};
 use crate::filter::petal_filter;
+#[cfg(feature = "map")]
 use crate::map::petal_map;
 use crate::spec::petal_hash_function;
 use crate::status::{petal_error, petal_status};
@@ -217,6 +218,7 @@ pub unsafe extern "C" fn petal_filter_view_writable(
 
 /// Fills in a view of a map for lookups (`petal_view_get_u64()`), in constant time. Returns `PETAL_ERR_UNSUPPORTED` if
 /// the map's layout has no name.
+#[cfg(feature = "map")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_view(
     map: *const petal_map,

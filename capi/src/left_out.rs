@@ -40,6 +40,69 @@ macro_rules! left_out {
     };
 }
 
+#[cfg(not(feature = "map"))]
+left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
+    petal_map_free(Pointer;) -> () = ();
+    petal_map_get(Pointer, Pointer, usize, Pointer, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_get_u64(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_get_hash(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_get_batch(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_new(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_free(Pointer;) -> () = ();
+    petal_map_builder_put(Pointer, Pointer, usize, u64;) -> petal_status = LEFT_OUT;
+    petal_map_builder_put_u64(Pointer, u64, u64;) -> petal_status = LEFT_OUT;
+    petal_map_builder_put_hash(Pointer, u64, u64;) -> petal_status = LEFT_OUT;
+    petal_map_builder_put_batch(Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_offered(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_finish(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_save(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_serialize_to(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_merge(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
+    petal_map_new(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_put(Pointer, Pointer, usize, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_put_u64(Pointer, u64, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_put_hash(Pointer, u64, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_put_batch(Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_replace(Pointer, Pointer, usize, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_replace_u64(Pointer, u64, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_replace_hash(Pointer, u64, u64, Pointer;) -> petal_status = LEFT_OUT;
+    petal_map_replace_batch(Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_merge(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_clear(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_capabilities(Pointer;) -> u64 = 0;
+    petal_map_open(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_open_descriptor(isize, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_open_in_buffer(Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_load(Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_copy(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_serialized_size(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_serialize(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_serialize_to(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_save(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_verify(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_sync(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+}
+
+#[cfg(not(feature = "map"))]
+left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
+    petal_map_packed_size(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_pack(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_pack_to(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_unpack(Pointer, usize, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_delta_size(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_delta(Pointer, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_delta_to(Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_patch(Pointer, Pointer, usize, u64; error) -> petal_status = LEFT_OUT;
+}
+
+#[cfg(not(feature = "map"))]
+left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
+    petal_map_view(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+}
+
 #[cfg(not(feature = "sketch"))]
 left_out! { "iblt, riblt or pinsketch":
     petal_sketch_new(Pointer, Pointer; error) -> petal_status = LEFT_OUT;

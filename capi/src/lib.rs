@@ -124,6 +124,7 @@ pub mod version;
 
 // Modules whose first line names a header: they and what is inside them are that header's.
 pub mod more;
+#[cfg(feature = "map")]
 pub mod map;
 #[cfg(feature = "sketch")]
 pub mod sketch;

@@ -4,4 +4,5 @@ pub mod estimate;
 pub mod filter;
 pub mod image;
 pub(crate) mod many;
+#[cfg(feature = "map")]
 pub mod map;

@@ -5,7 +5,6 @@ use crate::error::{List, Result, error};
 use crate::format::{Geometry, HEADER_LENGTH, Header};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
-use crate::handle::map::Map;
 use crate::registry::{self, DEFAULT_KIND, FILTERS, FOREIGN, MAPS, OWN, SKETCHES};
 use crate::simd;
 use crate::spec::{Number, Size, Spec};
@@ -166,15 +165,6 @@ pub fn create(spec: &Spec) -> Result<Filter> {
 pub fn create_as<H: Image>(spec: &Spec) -> Result<H> {
     let (row, geometry) = empty(spec)?;
     create_sized(row, spec, geometry)
-}
-
-/// An empty map in its own memory. The default kind is [`DEFAULT_MAP_KIND`](registry::DEFAULT_MAP_KIND), which is built
-/// from its entries and cannot be made empty.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_map(spec: &Spec) -> Result<Map> {
-    create_as(&Spec { kind: Some(spec.kind.unwrap_or(registry::DEFAULT_MAP_KIND)), ..*spec })
 }
 
 /// An empty filter or map in its own memory. The kind has to be one that is made empty, and `geometry` is what `spec`

@@ -3,10 +3,8 @@
 
 use super::builder::{Builder, BuilderOptions};
 use super::create;
-use super::map_builder::MapBuilder;
 use crate::error::Result;
 use crate::handle::filter::Filter;
-use crate::handle::map::Map;
 #[cfg(doc)]
 use crate::spec::KindId;
 use crate::spec::Spec;
@@ -110,7 +108,6 @@ pub(super) use bytes_of;
 
 bytes_of! {
     Filter "a filter",
-    Map "a map",
 }
 
 impl Filter {
@@ -158,36 +155,6 @@ impl Filter {
     pub fn from_keys(spec: &Spec, keys: impl IntoIterator<Item: AsRef<[u8]>>) -> Result<Filter> {
         let mut builder = Builder::new(spec, BuilderOptions::default())?;
         builder.add_all(keys)?;
-        builder.finish()
-    }
-}
-
-impl Map {
-    /// An empty map in memory of its own, which a spec describes; see [`create_map`](crate::create_map).
-    ///
-    /// # Errors
-    /// As [`create_map`](crate::create_map): also for a kind that is made from all of its entries, as the default kind
-    /// is, which [`Map::from_entries`] and a [`MapBuilder`] take.
-    pub fn new(spec: &Spec) -> Result<Map> {
-        create::create_map(spec)
-    }
-
-    /// A map of all of these keys with their values, of any kind. A spec without a capacity gets that of the distinct
-    /// keys. It takes 24 bytes of memory for each key meanwhile; a [`MapBuilder`] can have a limit, use several threads
-    /// and say how far it is.
-    ///
-    /// ```
-    /// use petal::{Map, Spec};
-    /// let counts = Map::from_entries(&Spec::default(), [("apple", 3), ("pear", 5)])?;
-    /// assert_eq!(counts.get("pear")?, Some(5));
-    /// # Ok::<(), petal::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`MapBuilder::new`], [`MapBuilder::put`] and [`MapBuilder::finish`].
-    pub fn from_entries(spec: &Spec, entries: impl IntoIterator<Item = (impl AsRef<[u8]>, u64)>) -> Result<Map> {
-        let mut builder = MapBuilder::new(spec, BuilderOptions::default())?;
-        builder.put_all(entries)?;
         builder.finish()
     }
 }

@@ -15,6 +15,9 @@ mod handles;
 #[cfg(feature = "index")]
 mod index;
 mod inserted;
+#[cfg(feature = "map")]
+mod map;
+#[cfg(feature = "map")]
 mod map_builder;
 mod offered;
 mod open;
@@ -38,13 +41,16 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_in, create_map, expected_false_positive_rate, expected_omissions, geometry, image_size,
-    parameter_of, row_of,
+    create, create_as, create_in, expected_false_positive_rate, expected_omissions, geometry, image_size, parameter_of,
+    row_of,
 };
 #[cfg(feature = "digest")]
 pub use digest::create_digest;
 #[cfg(feature = "index")]
 pub use index::{IndexBuilder, create_index};
+#[cfg(feature = "map")]
+pub use map::create_map;
+#[cfg(feature = "map")]
 pub use map_builder::MapBuilder;
 pub use open::open_descriptor as open_descriptor_as;
 pub(crate) use open::reopen;

@@ -13,7 +13,6 @@ use crate::error::{Result, error};
 use crate::format::Header;
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
-use crate::handle::map::Map;
 use crate::hash::{Checksum, SecretKey};
 use crate::making::reopen;
 use crate::storage::{Words, copy_words, for_each_chunk, try_vec};
@@ -146,7 +145,8 @@ impl Filter {
     }
 }
 
-impl Map {
+#[cfg(feature = "map")]
+impl crate::Map {
     /// Changes the map from the older state of a delta to the newer one, as [`Filter::patch`] does a filter.
     ///
     /// # Errors

@@ -1,12 +1,14 @@
 /* choice KINDS IMAGE COMPACT_FORM: checks that a build by choice has KINDS kinds and no AVX-512. The image and the
- * compact form are of cuckoo, and the build has to say that cuckoo is left out, and every handle but filters and maps. */
+ * compact form are of cuckoo, and the build has to say that cuckoo is left out, and every handle but filters. */
 #include <petal.h>
 #include <petal_aggregate.h>
 #include <petal_digest.h>
 #include <petal_formats.h>
 #include <petal_index.h>
+#include <petal_inline.h>
 #include <petal_router.h>
 #include <petal_session.h>
+#include <petal_wire.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

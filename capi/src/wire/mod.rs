@@ -28,6 +28,7 @@ use crate::boundary;
 use petal_core::{Result, Status};
 
 pub mod filter;
+#[cfg(feature = "map")]
 pub mod map;
 pub mod sparse;
 

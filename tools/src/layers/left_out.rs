@@ -5,9 +5,14 @@ use super::read;
 use std::fmt::Write as _;
 use std::path::Path;
 
+const MAPS: &str = "bloomier, retrieval, approximator or mutable_bloomier";
+
 /// The features of `capi` that bring functions: the feature, the header, what the names of its functions begin with,
 /// and what the message of a refusal names.
-const FEATURES: [(&str, &str, &str, &str); 7] = [
+const FEATURES: [(&str, &str, &str, &str); 10] = [
+    ("map", "map", "petal_map_", MAPS),
+    ("map", "wire", "petal_map_", MAPS),
+    ("map", "inline", "petal_map_", MAPS),
     ("sketch", "sketch", "petal_sketch_", "iblt, riblt or pinsketch"),
     ("riblt", "sketch", "petal_stream_", "riblt"),
     ("session", "session", "petal_", "session"),
