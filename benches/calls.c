@@ -197,7 +197,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
   /* The limit has as much memory as the filter, in huge pages where there are some, but no less than 32 KiB. */
   size_t bytes = spec.bits / 8 < 32768 ? 32768 : (size_t)spec.bits / 8;
   uint64_t *lines = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (petal_filter_view(filter, &b->view, &error) != PETAL_OK || lines == MAP_FAILED) {
+  if (petal_filter_get_view(filter, &b->view, &error) != PETAL_OK || lines == MAP_FAILED) {
     fprintf(stderr, "no view, or no memory\n");
     return 1;
   }

@@ -8,7 +8,7 @@
 //! QUERIES attributes with their places.
 
 use petal::index::{FEATURE_BITS, FOLD, ID_BYTES, STORE, WIDTH};
-use petal::{Image, Index, IndexBuilder, OpenOptions, SearchOptions, Similarity, Spec};
+use petal::{Image, Index, IndexBuilder, IndexSearchOptions, IndexSimilarity, OpenOptions, Spec};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -79,7 +79,7 @@ fn contains(rows: u64) {
             .collect();
         let mut found = 0;
         let all = timed(queries.len(), |i| {
-            let whole = index.contains_all(&queries[i], &mut SearchOptions::default(), &mut |_, id| {
+            let whole = index.visit_containing(&queries[i], &mut IndexSearchOptions::default(), &mut |_, id| {
                 found += 1;
                 black_box(id);
                 true
@@ -111,7 +111,7 @@ fn similar(index: &str, queries: &str) {
     };
     let queries: Vec<Vec<u8>> = text.lines().map(hex).collect();
     let mut parts = vec![format!("\"bandwidth\": {:.2}", bandwidth())];
-    let mut told = |name: &str, find: &dyn Fn(&[u8]) -> Vec<petal::Hit>| {
+    let mut told = |name: &str, find: &dyn Fn(&[u8]) -> Vec<petal::IndexHit>| {
         // Answers are many, so only some are kept.
         let (mut answers, mut found) = (vec![Vec::new(); COMPARED.min(queries.len())], vec![0; queries.len()]);
         let all = timed(queries.len(), |i| {
@@ -134,13 +134,13 @@ fn similar(index: &str, queries: &str) {
         parts.push(format!("\"{name}\": {{\"ms\": {mean}, \"found\": {found}, \"answers\": [{answers}]}}"));
     };
     // Most rows reach this similarity, and folds leave out none: the cost of many answers.
-    let hamming = || SearchOptions { similarity: Similarity::Hamming, ..SearchOptions::default() };
-    told("hamming", &|query| index.at_least(query, 0.8, &mut hamming()).expect("an answer"));
+    let hamming = || IndexSearchOptions { similarity: IndexSimilarity::Hamming, ..IndexSearchOptions::default() };
+    told("hamming", &|query| index.find_similar(query, 0.8, &mut hamming()).expect("an answer"));
     for threshold in [0.3, 0.5, 0.7, 0.8, 0.9] {
-        let options = || SearchOptions::default();
-        told(&threshold.to_string(), &|query| index.at_least(query, threshold, &mut options()).expect("an answer"));
+        let options = || IndexSearchOptions::default();
+        told(&threshold.to_string(), &|query| index.find_similar(query, threshold, &mut options()).expect("an answer"));
     }
-    told("top", &|query| index.top(query, 10, &mut SearchOptions::default()).expect("an answer"));
+    told("top", &|query| index.find_top(query, 10, &mut IndexSearchOptions::default()).expect("an answer"));
     parts.push(format!("\"plain\": {:.2}", plain(&index, &queries)));
     println!("{{{}}}", parts.join(", "));
 }
@@ -148,18 +148,18 @@ fn similar(index: &str, queries: &str) {
 /// GB/s of a search that must read nearly all rows: for those that have 95 % of a query's bits, without folds. Only
 /// rows with fewer bits are left out.
 fn plain(index: &Index, queries: &[Vec<u8>]) -> f64 {
-    let mut spec = Spec { capacity: index.rows(), ..Spec::default() };
+    let mut spec = Spec { capacity: index.next_row(), ..Spec::default() };
     spec.set(&FOLD, 1.0).expect("a parameter");
     let mut builder = IndexBuilder::new(&spec).expect("room");
     let (mut row, mut counts) = (vec![0; index.row_bytes()], Vec::new());
-    for number in 0..index.rows() {
+    for number in 0..index.next_row() {
         index.copy_row(number, &mut row).expect("a row");
         builder.add(number, &row).expect("room");
         counts.push(row.iter().map(|byte| byte.count_ones()).sum::<u32>());
     }
     let index = builder.finish().expect("room");
-    let similarity = Similarity::Tversky { alpha: 1.0, beta: 0.0 };
-    let options = || SearchOptions { similarity, ..SearchOptions::default() };
+    let similarity = IndexSimilarity::Tversky { alpha: 1.0, beta: 0.0 };
+    let options = || IndexSearchOptions { similarity, ..IndexSearchOptions::default() };
     let mut bytes = 0.0;
     for query in queries {
         let asked: u32 = query.iter().map(|byte| byte.count_ones()).sum();
@@ -167,7 +167,7 @@ fn plain(index: &Index, queries: &[Vec<u8>]) -> f64 {
         bytes += (read * row.len()) as f64;
     }
     let all = timed(queries.len(), |i| {
-        black_box(index.at_least(&queries[i], 0.95, &mut options()).expect("an answer"));
+        black_box(index.find_similar(&queries[i], 0.95, &mut options()).expect("an answer"));
     });
     bytes / all.iter().sum::<f64>() / 1e6
 }
@@ -199,7 +199,7 @@ fn attributes(rows: &str, queries: &str) {
                 black_box(id);
                 true
             };
-            assert!(index.contains_all(&query, &mut SearchOptions::default(), &mut take).expect("an answer"));
+            assert!(index.visit_containing(&query, &mut IndexSearchOptions::default(), &mut take).expect("an answer"));
         });
         ms.push(best[0]);
         found.push(count);

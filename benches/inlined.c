@@ -235,7 +235,7 @@ static int compare(bench *b, uint64_t n) {
     char name[64];
     b->filter = make(&ROWS[i], n);
     b->view = (petal_view)PETAL_VIEW_INIT;
-    if (b->filter == NULL || petal_filter_view(b->filter, &b->view, NULL) != PETAL_OK) return 1;
+    if (b->filter == NULL || petal_filter_get_view(b->filter, &b->view, NULL) != PETAL_OK) return 1;
     snprintf(name, sizeof name, "%s, inlined", ROWS[i].name);
     show(name, b, n, inlined);
     snprintf(name, sizeof name, "%s, by its layout", ROWS[i].name);
@@ -251,7 +251,7 @@ static int compare(bench *b, uint64_t n) {
     char name[64];
     b->map = make_map(solvers[i], n);
     b->view = (petal_view)PETAL_VIEW_INIT;
-    if (b->map == NULL || petal_map_view(b->map, &b->view, NULL) != PETAL_OK) return 1;
+    if (b->map == NULL || petal_map_get_view(b->map, &b->view, NULL) != PETAL_OK) return 1;
     snprintf(name, sizeof name, "retrieval, %s, inlined", solvers[i]);
     show(name, b, n, map_inlined);
     snprintf(name, sizeof name, "retrieval, %s, by call", solvers[i]);

@@ -60,7 +60,7 @@ static void check_all_counts(void) {
   for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
     for (uint64_t k = 0; k < 2 * MOST; k += 37) {
       uint64_t key = check_key(k), hash = 0;
-      CHECK_OK(petal_hash_u64(&spec, key, &hash, NULL));
+      CHECK_OK(petal_spec_hash_u64(&spec, key, &hash, NULL));
       petal_answers answers = spoil();
       CHECK_OK(petal_filter_contains_across_u64(asked, counts[c], key, &answers, NULL));
       check_answers(&answers, counts[c], key);

@@ -30,7 +30,7 @@ static void last_keys(petal_kind kind) {
   }
   CHECK(missing(filter, 0, WINDOW) > WINDOW * 95 / 100);
   petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK(statistics.false_positive_rate > 0.003 && statistics.false_positive_rate < 0.011);
 
   /* The same operations make the same bytes, in a copy of the image too. */
@@ -59,7 +59,7 @@ static void last_keys(petal_kind kind) {
   free(image.bytes);
 
   CHECK_OK(petal_filter_advance(filter, UINT64_MAX, &error));
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK(statistics.fill == 0);
   petal_filter_free(filter);
 }

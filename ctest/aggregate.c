@@ -7,13 +7,13 @@ static petal_aggregate *aggregate_of(uint64_t capacity, double rate, uint32_t st
   petal_aggregate *aggregate = NULL;
   CHECK_OK(petal_spec_set(&spec, "states", states, NULL));
   CHECK_OK(petal_aggregate_new(&spec, &aggregate, NULL));
-  CHECK_EQUAL(petal_aggregate_states(aggregate), states);
+  CHECK_EQUAL(petal_aggregate_state_count(aggregate), states);
   return aggregate;
 }
 
-static petal_aggregated results_of(const petal_aggregate *aggregate) {
-  petal_aggregated results = PETAL_AGGREGATED_INIT;
-  CHECK_OK(petal_aggregate_results(aggregate, &results, NULL));
+static petal_aggregate_statistics results_of(const petal_aggregate *aggregate) {
+  petal_aggregate_statistics results = PETAL_AGGREGATE_STATISTICS_INIT;
+  CHECK_OK(petal_aggregate_get_statistics(aggregate, &results, NULL));
   return results;
 }
 
@@ -21,16 +21,16 @@ static petal_aggregated results_of(const petal_aggregate *aggregate) {
 static double value_of(uint64_t id, uint32_t state) { return (double)(check_key(id) % 1000) / 8 + state; }
 
 /* A participant in `state` meets `ours`, citing what `theirs` remembers, and notes the answer. */
-static petal_meeting meet(petal_aggregate *ours, petal_aggregate *theirs, uint64_t id, uint32_t state) {
+static petal_aggregate_answer add(petal_aggregate *ours, petal_aggregate *theirs, uint64_t id, uint32_t state) {
   uint32_t told[8];
-  petal_state_value previous[8];
+  petal_aggregate_state_value previous[8];
   size_t count = 0;
-  petal_meeting meeting = {9, 9};
-  CHECK_OK(petal_aggregate_told_u64(theirs, 1000, told, 8, &count, NULL));
+  petal_aggregate_answer meeting = {9, 9};
+  CHECK_OK(petal_aggregate_list_sent_u64(theirs, 1000, told, 8, &count, NULL));
   CHECK(count <= 8);
-  for (size_t i = 0; i < count; i++) previous[i] = (petal_state_value){told[i], value_of(id, told[i])};
-  CHECK_OK(petal_aggregate_meet_u64(ours, id, state, value_of(id, state), previous, count, &meeting, NULL));
-  CHECK_OK(petal_aggregate_tell_u64(theirs, 1000, state, &meeting, NULL));
+  for (size_t i = 0; i < count; i++) previous[i] = (petal_aggregate_state_value){told[i], value_of(id, told[i])};
+  CHECK_OK(petal_aggregate_add_u64(ours, id, state, value_of(id, state), previous, count, &meeting, NULL));
+  CHECK_OK(petal_aggregate_record_sent_u64(theirs, 1000, state, &meeting, NULL));
   return meeting;
 }
 
@@ -41,15 +41,15 @@ static void meetings(void) {
   double sum = 0;
   for (uint64_t id = 0; id < NUMBER; id++) {
     theirs[id] = aggregate_of(NUMBER, 1e-9, STATES);
-    CHECK_EQUAL(meet(ours, theirs[id], id, 0).outcome, PETAL_MEETING_FIRST);
-    CHECK_EQUAL(meet(ours, theirs[id], id, 0).outcome, PETAL_MEETING_DUPLICATE);
+    CHECK_EQUAL(add(ours, theirs[id], id, 0).outcome, PETAL_AGGREGATE_OUTCOME_FIRST);
+    CHECK_EQUAL(add(ours, theirs[id], id, 0).outcome, PETAL_AGGREGATE_OUTCOME_DUPLICATE);
     uint32_t state = (uint32_t)(id % STATES);
-    petal_meeting meeting = meet(ours, theirs[id], id, state);
-    CHECK_EQUAL(meeting.outcome, state > 0 ? PETAL_MEETING_CHANGED : PETAL_MEETING_DUPLICATE);
+    petal_aggregate_answer meeting = add(ours, theirs[id], id, state);
+    CHECK_EQUAL(meeting.outcome, state > 0 ? PETAL_AGGREGATE_OUTCOME_CHANGED : PETAL_AGGREGATE_OUTCOME_DUPLICATE);
     CHECK_EQUAL(meeting.replaced, 0);
     sum += value_of(id, state);
   }
-  petal_aggregated results = results_of(ours);
+  petal_aggregate_statistics results = results_of(ours);
   CHECK_EQUAL(results.count, NUMBER);
   CHECK_CLOSE(results.sum, sum, 0);
   CHECK_CLOSE(results.mean, sum / NUMBER, 0);
@@ -57,24 +57,24 @@ static void meetings(void) {
   CHECK(results.firsts == NUMBER && results.changes + results.duplicates == 2 * NUMBER);
   CHECK(results.refused_firsts == 0 && results.refused_changes == 0 && results.departures == 0);
   uint64_t with_state = 0;
-  CHECK_OK(petal_aggregate_count_of(ours, 1, &with_state, NULL));
+  CHECK_OK(petal_aggregate_count_in_state(ours, 1, &with_state, NULL));
   CHECK_EQUAL(with_state, 7);
 
   /* A participant that lost its memory, or cites another value, is refused. */
-  petal_meeting meeting;
-  petal_state_value wrong = {1, value_of(1, 1) + 1};
-  CHECK_OK(petal_aggregate_meet_u64(ours, 1, 2, value_of(1, 2), NULL, 0, &meeting, NULL));
-  CHECK(meeting.outcome == PETAL_MEETING_REFUSED && meeting.replaced == 0);
-  CHECK_OK(petal_aggregate_meet_u64(ours, 1, 2, value_of(1, 2), &wrong, 1, &meeting, NULL));
-  CHECK_EQUAL(meeting.outcome, PETAL_MEETING_REFUSED);
+  petal_aggregate_answer meeting;
+  petal_aggregate_state_value wrong = {1, value_of(1, 1) + 1};
+  CHECK_OK(petal_aggregate_add_u64(ours, 1, 2, value_of(1, 2), NULL, 0, &meeting, NULL));
+  CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_REFUSED && meeting.replaced == 0);
+  CHECK_OK(petal_aggregate_add_u64(ours, 1, 2, value_of(1, 2), &wrong, 1, &meeting, NULL));
+  CHECK_EQUAL(meeting.outcome, PETAL_AGGREGATE_OUTCOME_REFUSED);
   results = results_of(ours);
   CHECK(results.refused_firsts == 1 && results.refused_changes == 1);
   CHECK_CLOSE(results.sum, sum, 0);
 
   bool left = true;
-  CHECK_OK(petal_aggregate_leave_u64(ours, 1, 2, value_of(1, 2), &left, NULL));
+  CHECK_OK(petal_aggregate_remove_u64(ours, 1, 2, value_of(1, 2), &left, NULL));
   CHECK(!left);
-  CHECK_OK(petal_aggregate_leave_u64(ours, 1, 1, value_of(1, 1), &left, NULL));
+  CHECK_OK(petal_aggregate_remove_u64(ours, 1, 1, value_of(1, 1), &left, NULL));
   CHECK(left);
   results = results_of(ours);
   CHECK(results.count == NUMBER - 1 && results.departures == 1);
@@ -92,33 +92,33 @@ static void ids(void) {
   const uint64_t number = 7;
   const petal_spec spec = PETAL_SPEC_INIT;
   uint64_t hash = 0;
-  CHECK_OK(petal_hash_u64(&spec, number, &hash, NULL));
-  petal_meeting meeting = {9, 9};
-  CHECK_OK(petal_aggregate_meet(aggregate, &number, 8, 0, 2.5, NULL, 0, &meeting, NULL));
-  CHECK_EQUAL(meeting.outcome, PETAL_MEETING_FIRST);
-  CHECK_OK(petal_aggregate_meet_hash(aggregate, hash, 0, 2.5, NULL, 0, &meeting, NULL));
-  CHECK_EQUAL(meeting.outcome, PETAL_MEETING_DUPLICATE);
+  CHECK_OK(petal_spec_hash_u64(&spec, number, &hash, NULL));
+  petal_aggregate_answer meeting = {9, 9};
+  CHECK_OK(petal_aggregate_add(aggregate, &number, 8, 0, 2.5, NULL, 0, &meeting, NULL));
+  CHECK_EQUAL(meeting.outcome, PETAL_AGGREGATE_OUTCOME_FIRST);
+  CHECK_OK(petal_aggregate_add_hash(aggregate, hash, 0, 2.5, NULL, 0, &meeting, NULL));
+  CHECK_EQUAL(meeting.outcome, PETAL_AGGREGATE_OUTCOME_DUPLICATE);
   uint32_t told[2] = {9, 9};
   size_t count = 9;
-  CHECK_OK(petal_aggregate_tell(aggregate, &number, 8, 3, NULL, NULL));
-  CHECK_OK(petal_aggregate_tell_hash(aggregate, hash, 1, NULL, NULL));
-  CHECK_OK(petal_aggregate_told(aggregate, &number, 8, told, 1, &count, NULL));
+  CHECK_OK(petal_aggregate_record_sent(aggregate, &number, 8, 3, NULL, NULL));
+  CHECK_OK(petal_aggregate_record_sent_hash(aggregate, hash, 1, NULL, NULL));
+  CHECK_OK(petal_aggregate_list_sent(aggregate, &number, 8, told, 1, &count, NULL));
   CHECK(count == 2 && told[0] == 1 && told[1] == 9);
-  CHECK_OK(petal_aggregate_told_hash(aggregate, hash, told, 2, &count, NULL));
+  CHECK_OK(petal_aggregate_list_sent_hash(aggregate, hash, told, 2, &count, NULL));
   CHECK(count == 2 && told[0] == 1 && told[1] == 3);
-  meeting = (petal_meeting){PETAL_MEETING_CHANGED, 3};
-  CHECK_OK(petal_aggregate_tell(aggregate, &number, 8, 0, &meeting, NULL));
+  meeting = (petal_aggregate_answer){PETAL_AGGREGATE_OUTCOME_CHANGED, 3};
+  CHECK_OK(petal_aggregate_record_sent(aggregate, &number, 8, 0, &meeting, NULL));
   bool forgotten = false;
-  CHECK_OK(petal_aggregate_forget(aggregate, &number, 8, 0, &forgotten, NULL));
+  CHECK_OK(petal_aggregate_forget_sent(aggregate, &number, 8, 0, &forgotten, NULL));
   CHECK(forgotten);
-  CHECK_OK(petal_aggregate_forget_hash(aggregate, hash, 1, &forgotten, NULL));
+  CHECK_OK(petal_aggregate_forget_sent_hash(aggregate, hash, 1, &forgotten, NULL));
   CHECK(forgotten);
-  CHECK_OK(petal_aggregate_forget_u64(aggregate, number, 3, &forgotten, NULL));
+  CHECK_OK(petal_aggregate_forget_sent_u64(aggregate, number, 3, &forgotten, NULL));
   CHECK(!forgotten);
   bool left = false;
-  CHECK_OK(petal_aggregate_leave(aggregate, &number, 8, 0, 2.5, &left, NULL));
+  CHECK_OK(petal_aggregate_remove(aggregate, &number, 8, 0, 2.5, &left, NULL));
   CHECK(left);
-  CHECK_OK(petal_aggregate_leave_hash(aggregate, hash, 0, 2.5, &left, NULL));
+  CHECK_OK(petal_aggregate_remove_hash(aggregate, hash, 0, 2.5, &left, NULL));
   CHECK(!left);
   petal_aggregate_free(aggregate);
 }
@@ -126,20 +126,20 @@ static void ids(void) {
 /* Extremes say whether they are exact. */
 static void extremes(void) {
   petal_aggregate *aggregate = aggregate_of(10, 1e-9, 2);
-  petal_meeting meeting;
+  petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < 3; id++) {
-    CHECK_OK(petal_aggregate_meet_u64(aggregate, id, 0, (double)id, NULL, 0, &meeting, NULL));
+    CHECK_OK(petal_aggregate_add_u64(aggregate, id, 0, (double)id, NULL, 0, &meeting, NULL));
   }
-  petal_aggregated results = results_of(aggregate);
+  petal_aggregate_statistics results = results_of(aggregate);
   CHECK_CLOSE(results.maximum, 2, 0);
-  CHECK_EQUAL(results.exact, PETAL_MAXIMUM_IS_EXACT | PETAL_MINIMUM_IS_EXACT);
-  const petal_state_value was = {0, 2};
-  CHECK_OK(petal_aggregate_meet_u64(aggregate, 2, 1, 0.5, &was, 1, &meeting, NULL));
-  CHECK(meeting.outcome == PETAL_MEETING_CHANGED && meeting.replaced == 0);
+  CHECK_EQUAL(results.exact, PETAL_AGGREGATE_MAXIMUM_IS_EXACT | PETAL_AGGREGATE_MINIMUM_IS_EXACT);
+  const petal_aggregate_state_value was = {0, 2};
+  CHECK_OK(petal_aggregate_add_u64(aggregate, 2, 1, 0.5, &was, 1, &meeting, NULL));
+  CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_CHANGED && meeting.replaced == 0);
   results = results_of(aggregate);
   CHECK_CLOSE(results.maximum, 2, 0);
   CHECK_CLOSE(results.minimum, 0, 0);
-  CHECK_EQUAL(results.exact, PETAL_MINIMUM_IS_EXACT);
+  CHECK_EQUAL(results.exact, PETAL_AGGREGATE_MINIMUM_IS_EXACT);
   CHECK_CLOSE(results.sum, 1.5, 0);
   petal_aggregate_free(aggregate);
 }
@@ -148,15 +148,15 @@ static void extremes(void) {
 static void false_positives(void) {
   enum { NUMBER = 20000 };
   petal_aggregate *aggregate = aggregate_of(NUMBER, 0.05, 1);
-  petal_meeting meeting;
+  petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < NUMBER; id++) {
-    CHECK_OK(petal_aggregate_meet_u64(aggregate, id, 0, 1, NULL, 0, &meeting, NULL));
-    CHECK(meeting.outcome == PETAL_MEETING_FIRST || meeting.outcome == PETAL_MEETING_DUPLICATE ||
-          meeting.outcome == PETAL_MEETING_REFUSED);
+    CHECK_OK(petal_aggregate_add_u64(aggregate, id, 0, 1, NULL, 0, &meeting, NULL));
+    CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_FIRST || meeting.outcome == PETAL_AGGREGATE_OUTCOME_DUPLICATE ||
+          meeting.outcome == PETAL_AGGREGATE_OUTCOME_REFUSED);
   }
-  petal_aggregate_errors errors = PETAL_AGGREGATE_ERRORS_INIT;
-  CHECK_OK(petal_aggregate_expect(aggregate, NUMBER, &errors, NULL));
-  petal_aggregated results = results_of(aggregate);
+  petal_aggregate_expected_errors errors = PETAL_AGGREGATE_EXPECTED_ERRORS_INIT;
+  CHECK_OK(petal_aggregate_get_expected_errors(aggregate, NUMBER, &errors, NULL));
+  petal_aggregate_statistics results = results_of(aggregate);
   const double missing = (double)(NUMBER - results.count), band = 4.5 * 16;
   CHECK_CLOSE(missing, errors.refused_firsts, band);
   CHECK_CLOSE(errors.bias, -errors.refused_firsts / NUMBER, 1e-12);
@@ -176,9 +176,9 @@ static bool add_length(void *context, const void *bytes, size_t length) {
 /* Images in memory, in buffers and in files. */
 static void images(void) {
   petal_aggregate *aggregate = aggregate_of(30, 0.01, 4), *loaded = NULL, *in_place = NULL;
-  petal_meeting meeting;
+  petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < 30; id++) {
-    CHECK_OK(petal_aggregate_meet_u64(aggregate, id, (uint32_t)id % 4, value_of(id, 1), NULL, 0, &meeting, NULL));
+    CHECK_OK(petal_aggregate_add_u64(aggregate, id, (uint32_t)id % 4, value_of(id, 1), NULL, 0, &meeting, NULL));
   }
   uint64_t size = 0;
   size_t written = 0;
@@ -194,22 +194,22 @@ static void images(void) {
   CHECK_CLOSE(results_of(loaded).sum, results_of(aggregate).sum, 0);
   petal_description description = PETAL_DESCRIPTION_INIT;
   CHECK_OK(petal_aggregate_describe(loaded, &description, NULL));
-  CHECK(description.kind == PETAL_KIND_AGGREGATE && description.offered == results_of(loaded).count);
+  CHECK(description.kind == PETAL_KIND_AGGREGATE && description.insertions == results_of(loaded).count);
   petal_aggregate_free(loaded);
 
   petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
   CHECK_OK(petal_aggregate_open_in_buffer(image, (size_t)size, &options, &in_place, NULL));
-  CHECK_OK(petal_aggregate_meet_u64(in_place, 1000, 0, 1, NULL, 0, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add_u64(in_place, 1000, 0, 1, NULL, 0, &meeting, NULL));
   CHECK_OK(petal_aggregate_sync(in_place, NULL));
-  CHECK_OK(petal_aggregate_vouch(in_place, NULL));
+  CHECK_OK(petal_aggregate_mark_clean(in_place, NULL));
   petal_aggregate_free(in_place);
   options.mode = PETAL_OPEN_READ;
   CHECK_OK(petal_aggregate_open_in_buffer(image, (size_t)size, &options, &in_place, NULL));
   CHECK_EQUAL(results_of(in_place).count, results_of(aggregate).count + 1);
-  CHECK_STATUS(petal_aggregate_meet_u64(in_place, 1001, 0, 1, NULL, 0, &meeting, NULL),
+  CHECK_STATUS(petal_aggregate_add_u64(in_place, 1001, 0, 1, NULL, 0, &meeting, NULL),
                PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   CHECK_OK(petal_aggregate_copy(in_place, &loaded, NULL));
-  CHECK_OK(petal_aggregate_meet_u64(loaded, 1001, 0, 1, NULL, 0, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add_u64(loaded, 1001, 0, 1, NULL, 0, &meeting, NULL));
   petal_aggregate_free(loaded);
   petal_aggregate_free(in_place);
 
@@ -241,15 +241,15 @@ static void images(void) {
 static void errors(void) {
   petal_aggregate *aggregate = aggregate_of(10, 0.01, 3);
   petal_error error = {.struct_size = sizeof error};
-  petal_meeting meeting = {9, 9};
+  petal_aggregate_answer meeting = {9, 9};
   const double zero = 0;
-  CHECK_STATUS(petal_aggregate_meet_u64(aggregate, 1, 3, 1, NULL, 0, &meeting, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_aggregate_add_u64(aggregate, 1, 3, 1, NULL, 0, &meeting, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "state = 3 is not one of 0 to 2");
-  CHECK_STATUS(petal_aggregate_meet_u64(aggregate, 1, 0, zero / zero, NULL, 0, &meeting, &error),
+  CHECK_STATUS(petal_aggregate_add_u64(aggregate, 1, 0, zero / zero, NULL, 0, &meeting, &error),
                PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "not a finite number");
   CHECK(meeting.outcome == 9);
-  CHECK_STATUS(petal_aggregate_tell_u64(aggregate, 1, 0, &meeting, &error), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_aggregate_record_sent_u64(aggregate, 1, 0, &meeting, &error), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_TEXT(error.message, "outcome = 9");
   petal_spec spec = {.struct_size = sizeof spec, .capacity = 10, .kind = PETAL_KIND_BLOOM};
   petal_aggregate *none = NULL;

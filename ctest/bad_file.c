@@ -121,7 +121,7 @@ static void build_without_room(struct rlimit small, struct rlimit usual) {
   size_t added = answers.done;
   REFUSED_PLAIN(PETAL_ERR_NO_SPACE, petal_builder_add_u64(builder, 1));
   setrlimit(RLIMIT_FSIZE, &usual);
-  CHECK_OK(petal_builder_offered(builder, &count, NULL));
+  CHECK_OK(petal_builder_key_count(builder, &count, NULL));
   CHECK(added > 0 && added < KEYS && count == added);
   CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(numbers + added, KEYS - added), NULL, NULL));
   CHECK_OK(petal_builder_finish(builder, &filter, NULL));
@@ -229,7 +229,7 @@ static void errors_name_the_file(void) {
   enum { LENGTH = 300 };
   static const char *const cases[] = {"nothing.petal", "text.petal", "cut.petal", "long.petal", "other_key.petal"};
   static const petal_status statuses[] = {PETAL_ERR_TRUNCATED, PETAL_ERR_FOREIGN, PETAL_ERR_TRUNCATED,
-                                          PETAL_ERR_CORRUPT, PETAL_ERR_KEY_MISMATCH};
+                                          PETAL_ERR_CORRUPT, PETAL_ERR_SECRET_MISMATCH};
   petal_filter *filter = make(SPEC(.capacity = 10, .hash = PETAL_HASH_SIPHASH13, .key = {1}));
   char folder[1450], long_name[LENGTH];
   memset(long_name, 'f', sizeof long_name);
@@ -280,11 +280,11 @@ static void second_writer(void) {
   petal_filter_free(filter);
 }
 
-/* A process that writes in place is killed: the file opens, has all keys, and says that it is dirty. */
+/* A process that writes in place is killed: the file opens, has all keys, and says that it is unclean. */
 static void killed_writer(petal_kind kind) {
   petal_open_options writing = {.struct_size = sizeof writing, .mode = PETAL_OPEN_WRITE};
   petal_open_options loading = {.struct_size = sizeof loading, .mode = PETAL_OPEN_LOAD};
-  const char *path = check_path("dirty");
+  const char *path = check_path("unclean");
   petal_filter *filter = make(SPEC(.kind = kind, .capacity = 1000)), *opened = NULL;
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_save(filter, path, NULL));
@@ -308,9 +308,9 @@ static void killed_writer(petal_kind kind) {
   for (int mode = 0; mode < 2; mode++) {
     CHECK_OK(petal_filter_open(path, mode == 0 ? NULL : &loading, &opened, NULL));
     CHECK_OK(petal_filter_describe(opened, &description, NULL));
-    CHECK(description.state & PETAL_STATE_DIRTY);
+    CHECK(description.state & PETAL_STATE_UNCLEAN);
     for (uint64_t i = 0; i < 1000; i++) CHECK(petal_filter_contains_u64(opened, i));
-    if (mode == 0) REFUSED(PETAL_ERR_DIRTY, "vouches", petal_filter_verify(opened, &error));
+    if (mode == 0) REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(opened, &error));
     petal_filter_free(opened);
     opened = NULL;
   }
@@ -320,25 +320,25 @@ static void killed_writer(petal_kind kind) {
   CHECK_OK(petal_filter_open(path, &writing, &opened, NULL));
   CHECK_OK(petal_filter_insert_u64(opened, 1000, NULL));
   CHECK_OK(petal_filter_sync(opened, NULL));
-  REFUSED(PETAL_ERR_DIRTY, "vouches", petal_filter_verify(opened, &error));
+  REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(opened, &error));
   CHECK_OK(petal_filter_describe(opened, &description, NULL));
-  CHECK(description.state & PETAL_STATE_DIRTY && description.state & PETAL_STATE_UNVOUCHED);
+  CHECK(description.state & PETAL_STATE_UNCLEAN && description.state & PETAL_STATE_STAYS_UNCLEAN);
   CHECK_OK(petal_filter_copy(opened, &copy, NULL));
-  REFUSED(PETAL_ERR_DIRTY, "vouches", petal_filter_verify(copy, &error));
+  REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(copy, &error));
   if (check_can(kind, PETAL_CAN_MERGE)) {
     CHECK_OK(petal_filter_merge(filter, copy, NULL));
-    REFUSED(PETAL_ERR_DIRTY, "vouches", petal_filter_verify(filter, &error));
+    REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(filter, &error));
   }
-  CHECK_OK(petal_filter_vouch(copy, NULL));
+  CHECK_OK(petal_filter_mark_clean(copy, NULL));
   CHECK_OK(petal_filter_verify(copy, NULL));
   petal_filter_free(copy);
-  CHECK_OK(petal_filter_vouch(opened, NULL));
+  CHECK_OK(petal_filter_mark_clean(opened, NULL));
   CHECK_OK(petal_filter_verify(opened, NULL));
   petal_filter_free(opened);
   CHECK_OK(petal_filter_open(path, NULL, &opened, NULL));
   CHECK_OK(petal_filter_verify(opened, NULL));
   CHECK_OK(petal_filter_describe(opened, &description, NULL));
-  CHECK_EQUAL(description.state & PETAL_STATE_DIRTY, 0);
+  CHECK_EQUAL(description.state & PETAL_STATE_UNCLEAN, 0);
   for (uint64_t i = 0; i <= 1000; i++) CHECK(petal_filter_contains_u64(opened, i));
   petal_filter_free(opened);
   petal_filter_free(filter);
@@ -357,7 +357,7 @@ int main(void) {
 
   static const petal_status provoked[] = {
       PETAL_ERR_UNSUPPORTED,
-      PETAL_ERR_DIRTY,
+      PETAL_ERR_UNCLEAN,
       PETAL_ERR_IO,
       PETAL_ERR_NOT_FOUND,
       PETAL_ERR_ACCESS_DENIED,

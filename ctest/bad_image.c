@@ -15,19 +15,19 @@ enum { ROOM = 2048 };
 static void seal(unsigned char *image) {
   petal_spec spec = SPEC(.hash = PETAL_HASH_XXH3);
   uint64_t hash = 0, payload = 0;
-  CHECK_OK(petal_hash(&spec, image, CHECKSUM, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, image, CHECKSUM, &hash, NULL));
   memcpy(image + CHECKSUM, &hash, 8);
-  CHECK_OK(petal_hash(&spec, image + CHECKSUM, SEAL - CHECKSUM, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, image + CHECKSUM, SEAL - CHECKSUM, &hash, NULL));
   memcpy(image + SEAL, &hash, 8);
   memcpy(&payload, image + PAYLOAD, 8);
   if (payload > ROOM - HEADER - 64) return;
   /* One region: its entry, zeros, and the checksum of the table with the header's before it. */
   unsigned char bound[64] = {0}, *table = image + HEADER + payload;
   memcpy(bound, image + CHECKSUM, 8);
-  CHECK_OK(petal_hash(&spec, image + HEADER, (size_t)payload, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, image + HEADER, (size_t)payload, &hash, NULL));
   memcpy(bound + 8, &hash, 8);
   memcpy(table, bound + 8, 56);
-  CHECK_OK(petal_hash(&spec, bound, 64, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, bound, 64, &hash, NULL));
   memcpy(table + 56, &hash, 8);
 }
 
@@ -65,7 +65,7 @@ static void use_up(petal_filter *filter) {
   CHECK_OK(petal_filter_contains_batch(filter, HASH_KEYS(numbers, 100), &answers, NULL));
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
   CHECK_OK(petal_filter_expected_false_positive_rate(filter, description.capacity, &rate, NULL));
-  CHECK_OK(petal_filter_spec(filter, &spec, NULL));
+  CHECK_OK(petal_filter_get_spec(filter, &spec, NULL));
   /* The payload may not be what its checksums say, and then nothing is made of it. */
   petal_status status = petal_filter_serialize_to(filter, ignore, NULL, NULL);
   CHECK(status == PETAL_OK || status == PETAL_ERR_CORRUPT);

@@ -62,7 +62,7 @@ static void contradictions(void) {
   REFUSED(PETAL_ERR_CONTRADICTION, "key|external", try_new(SPEC(.hash = PETAL_HASH_EXTERNAL, .key = {1})));
   REFUSED(PETAL_ERR_CONTRADICTION, "seed = 5|siphash13",
           try_new(SPEC(.hash = PETAL_HASH_SIPHASH13, .key = {1}, .seed = 5)));
-  REFUSED(PETAL_ERR_KEY_MISSING, "siphash13|not all zeros", try_new(SPEC(.hash = PETAL_HASH_SIPHASH13)));
+  REFUSED(PETAL_ERR_SECRET_MISSING, "siphash13|not all zeros", try_new(SPEC(.hash = PETAL_HASH_SIPHASH13)));
 
   petal_spec spec = SPEC(.bits = 4096, .hashes = 4);
   CHECK_OK(petal_spec_set(&spec, "foldable", 1, NULL));
@@ -147,13 +147,13 @@ static void out_of_bounds(void) {
 }
 
 static void plans(void) {
-  petal_proposal proposals[2] = {{.struct_size = sizeof proposals[0], .kind = 47}};
+  petal_plan_proposal proposals[2] = {{.struct_size = sizeof proposals[0], .kind = 47}};
   size_t count = 4711;
 #define PLAN(...) ((petal_plan_request){.struct_size = sizeof(petal_plan_request), .keys = 1000, __VA_ARGS__})
 #define PLAN_REFUSED(expected, texts, ...)                                      \
   do {                                                                          \
     petal_plan_request request_ = PLAN(__VA_ARGS__);                            \
-    REFUSED(expected, texts, petal_plan(&request_, proposals, 2, &count, &error)); \
+    REFUSED(expected, texts, petal_plan_propose(&request_, proposals, 2, &count, &error)); \
   } while (0)
   PLAN_REFUSED(PETAL_ERR_FALSE_POSITIVE_RATE, "false_positive_rate = 0 |(0, 1)", .is_static = 0);
   PLAN_REFUSED(PETAL_ERR_FALSE_POSITIVE_RATE, "false_positive_rate = 1 |(0, 1)", .false_positive_rate = 1);
@@ -169,7 +169,7 @@ static void plans(void) {
   /* Each kind answers for itself that 64-bit hashes cannot have a rate. */
   petal_plan_request many = PLAN(.false_positive_rate = 0.01);
   many.keys = UINT64_MAX;
-  CHECK_OK(petal_plan(&many, proposals, 2, &count, &error));
+  CHECK_OK(petal_plan_propose(&many, proposals, 2, &count, &error));
   for (size_t i = 0; i < 2; i++) {
     CHECK_STATUS(proposals[i].status, PETAL_ERR_OUT_OF_RANGE);
     CHECK_TEXT(proposals[i].reason, "18446744073709551615");
@@ -185,28 +185,28 @@ static petal_status use_spec(void *s, petal_error *e) {
   return status;
 }
 
-static petal_status use_spec_as_output(void *s, petal_error *e) { return petal_filter_spec(guarded, s, e); }
-static petal_status use_statistics(void *s, petal_error *e) { return petal_filter_statistics(guarded, s, e); }
+static petal_status use_spec_as_output(void *s, petal_error *e) { return petal_filter_get_spec(guarded, s, e); }
+static petal_status use_statistics(void *s, petal_error *e) { return petal_filter_get_statistics(guarded, s, e); }
 static petal_status use_description(void *s, petal_error *e) { return petal_filter_describe(guarded, s, e); }
 static petal_status use_kind_info(void *s, petal_error *e) {
   (void)e;
   petal_status by_name = petal_kind_find("bloom", s, NULL);
-  CHECK_STATUS(petal_kind_at(0, s, NULL), by_name);
+  CHECK_STATUS(petal_kind_get(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_parameter_info(void *s, petal_error *e) {
   (void)e;
-  return petal_kind_parameter(PETAL_KIND_BLOOM, 0, s, NULL);
+  return petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, s, NULL);
 }
 
 static petal_status use_format_info(void *s, petal_error *e) {
   (void)e;
   petal_status by_name = petal_format_find("guava", s, NULL);
-  CHECK_STATUS(petal_format_at(0, s, NULL), by_name);
+  CHECK_STATUS(petal_format_get(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_format_spec(void *s, petal_error *e) {
-  return petal_format_spec("guava", NULL, 10, 0.01, 0, s, e);
+  return petal_format_get_spec("guava", NULL, 10, 0.01, 0, s, e);
 }
 static petal_status use_import_options(void *s, petal_error *e) {
   static const unsigned char guava[14] = {1, 1, 0, 0, 0, 1};
@@ -238,13 +238,13 @@ static petal_status use_comparison(void *s, petal_error *e) {
 static petal_status use_proposal(void *s, petal_error *e) {
   petal_plan_request request = PLAN(.memory = 4096);
   size_t count = 0;
-  return petal_plan(&request, s, 1, &count, e);
+  return petal_plan_propose(&request, s, 1, &count, e);
 }
 
 static petal_status use_plan_request(void *s, petal_error *e) {
-  petal_proposal proposal = {.struct_size = sizeof proposal};
+  petal_plan_proposal proposal = {.struct_size = sizeof proposal};
   size_t count = 0;
-  return petal_plan(s, &proposal, 1, &count, e);
+  return petal_plan_propose(s, &proposal, 1, &count, e);
 }
 
 static petal_status use_keys(void *s, petal_error *e) {
@@ -255,7 +255,7 @@ static petal_status use_answers(void *s, petal_error *e) {
   return petal_filter_contains_batch(guarded, HASH_KEYS(NULL, 0), s, e);
 }
 
-static petal_status use_view(void *s, petal_error *e) { return petal_filter_view(guarded, s, e); }
+static petal_status use_view(void *s, petal_error *e) { return petal_filter_get_view(guarded, s, e); }
 
 static petal_status use_compact_options(void *s, petal_error *e) {
   unsigned char bytes[4096];
@@ -272,8 +272,8 @@ static petal_status use_report(void *s, petal_error *e) {
   petal_sketch *sketch = NULL;
   petal_session *session = NULL;
   CHECK_OK(petal_sketch_new(&spec, &sketch, NULL));
-  CHECK_OK(petal_session_new(sketch, PETAL_ROLE_INITIATOR, 0, &session, NULL));
-  petal_status status = petal_session_report(session, s, e);
+  CHECK_OK(petal_session_new(sketch, PETAL_SESSION_ROLE_INITIATOR, 0, &session, NULL));
+  petal_status status = petal_session_get_statistics(session, s, e);
   petal_session_free(session);
   petal_sketch_free(sketch);
   return status;
@@ -284,7 +284,8 @@ static petal_status use_aggregate(void *s, petal_error *e, bool is_of_results) {
   petal_aggregate *aggregate = NULL;
   CHECK_OK(petal_aggregate_new(&spec, &aggregate, NULL));
   petal_status status =
-      is_of_results ? petal_aggregate_results(aggregate, s, e) : petal_aggregate_expect(aggregate, 10, s, e);
+      is_of_results ? petal_aggregate_get_statistics(aggregate, s, e) : petal_aggregate_get_expected_errors(aggregate,
+                                                                                                            10, s, e);
   petal_aggregate_free(aggregate);
   return status;
 }
@@ -298,7 +299,7 @@ static petal_status use_router(void *s, petal_error *e, bool is_edge) {
   petal_router *router = NULL;
   CHECK_OK(petal_router_new(&spec, 1, &router, NULL));
   CHECK_OK(petal_router_add_edge(router, 2, 0, 0, NULL));
-  petal_status status = is_edge ? petal_router_edge(router, 2, s, e) : petal_router_rates(router, s, e);
+  petal_status status = is_edge ? petal_router_get_edge(router, 2, s, e) : petal_router_get_statistics(router, s, e);
   petal_router_free(router);
   return status;
 }
@@ -314,7 +315,8 @@ static petal_digest *new_digest(void) {
   return digest;
 }
 
-static petal_status use_search(const petal_find_options *options, petal_digest_found *found, petal_error *e) {
+static petal_status use_search(const petal_digest_find_options *options, petal_digest_find_result *found,
+                               petal_error *e) {
   static const char excerpt[100];
   petal_digest *digest = new_digest();
   petal_digest_match match;
@@ -324,7 +326,7 @@ static petal_status use_search(const petal_find_options *options, petal_digest_f
 }
 
 static petal_status use_find_options(void *s, petal_error *e) {
-  petal_digest_found found = {.struct_size = sizeof found};
+  petal_digest_find_result found = {.struct_size = sizeof found};
   return use_search(s, &found, e);
 }
 
@@ -332,7 +334,7 @@ static petal_status use_digest_found(void *s, petal_error *e) { return use_searc
 
 static petal_status use_digest_statistics(void *s, petal_error *e) {
   petal_digest *digest = new_digest();
-  petal_status status = petal_digest_measure(digest, s, e);
+  petal_status status = petal_digest_get_statistics(digest, s, e);
   petal_digest_free(digest);
   return status;
 }
@@ -344,7 +346,7 @@ static petal_status use_search_options(void *s, petal_error *e) {
   petal_index_hit hit;
   size_t found = 0;
   CHECK_OK(petal_index_new(&spec, &index, NULL));
-  petal_status status = petal_index_top(index, row, sizeof row, 1, s, &hit, &found, e);
+  petal_status status = petal_index_find_top(index, row, sizeof row, 1, s, &hit, &found, e);
   petal_index_free(index);
   return status;
 }
@@ -363,7 +365,7 @@ static void struct_sizes(void) {
       {"petal_spec", sizeof(petal_spec), use_spec, true, true, NULL},
       {"petal_spec", sizeof(petal_spec), use_spec_as_output, false, true, NULL},
       {"petal_statistics", sizeof(petal_statistics), use_statistics, false, true, NULL},
-      {"petal_proposal", sizeof(petal_proposal), use_proposal, false, true, NULL},
+      {"petal_plan_proposal", sizeof(petal_plan_proposal), use_proposal, false, true, NULL},
       {"petal_description", sizeof(petal_description), use_description, false, true, NULL},
       {"petal_kind_info", sizeof(petal_kind_info), use_kind_info, false, false, NULL},
       {"petal_parameter_info", sizeof(petal_parameter_info), use_parameter_info, false, false, NULL},
@@ -372,21 +374,22 @@ static void struct_sizes(void) {
       {"petal_import_options", sizeof(petal_import_options), use_import_options, true, true, NULL},
       {"petal_open_options", sizeof(petal_open_options), use_open_options, true, true, NULL},
       {"petal_builder_options", sizeof(petal_builder_options), use_builder_options, true, true, NULL},
-      {"petal_overlap", sizeof(petal_overlap), use_comparison, false, true, NULL},
+      {"petal_filter_overlap", sizeof(petal_filter_overlap), use_comparison, false, true, NULL},
       {"petal_plan_request", sizeof(petal_plan_request), use_plan_request, true, true, &plan_request},
       {"petal_keys", sizeof(petal_keys), use_keys, true, true, &no_keys},
       {"petal_answers", sizeof(petal_answers), use_answers, true, true, NULL},
       {"petal_view", sizeof(petal_view), use_view, false, true, NULL},
       {"petal_compact_options", sizeof(petal_compact_options), use_compact_options, true, true, NULL},
-      {"petal_report", sizeof(petal_report), use_report, false, true, NULL},
-      {"petal_aggregated", sizeof(petal_aggregated), use_aggregated, false, true, NULL},
-      {"petal_aggregate_errors", sizeof(petal_aggregate_errors), use_aggregate_errors, false, true, NULL},
-      {"petal_edge", sizeof(petal_edge), use_edge, false, true, NULL},
-      {"petal_route_rates", sizeof(petal_route_rates), use_route_rates, false, true, NULL},
-      {"petal_find_options", sizeof(petal_find_options), use_find_options, true, true, NULL},
-      {"petal_digest_found", sizeof(petal_digest_found), use_digest_found, false, true, NULL},
+      {"petal_session_statistics", sizeof(petal_session_statistics), use_report, false, true, NULL},
+      {"petal_aggregate_statistics", sizeof(petal_aggregate_statistics), use_aggregated, false, true, NULL},
+      {"petal_aggregate_expected_errors", sizeof(petal_aggregate_expected_errors), use_aggregate_errors, false, true,
+       NULL},
+      {"petal_router_edge", sizeof(petal_router_edge), use_edge, false, true, NULL},
+      {"petal_router_statistics", sizeof(petal_router_statistics), use_route_rates, false, true, NULL},
+      {"petal_digest_find_options", sizeof(petal_digest_find_options), use_find_options, true, true, NULL},
+      {"petal_digest_find_result", sizeof(petal_digest_find_result), use_digest_found, false, true, NULL},
       {"petal_digest_statistics", sizeof(petal_digest_statistics), use_digest_statistics, false, true, NULL},
-      {"petal_search_options", sizeof(petal_search_options), use_search_options, true, true, NULL},
+      {"petal_index_search_options", sizeof(petal_index_search_options), use_search_options, true, true, NULL},
   };
   petal_filter *filter = make(SPEC(.capacity = 10));
   guard(filter);
@@ -487,7 +490,7 @@ static void zeros(void) {
   answers.counts = counts;
   CHECK_STATUS(petal_filter_contains_batch(same, &keys, &answers, NULL), PETAL_ERR_UNSUPPORTED);
   bool equal = false;
-  CHECK_OK(petal_filter_equal(filter, same, &equal, NULL));
+  CHECK_OK(petal_filter_equals(filter, same, &equal, NULL));
   CHECK(equal);
 
   petal_description description = {0};
@@ -495,7 +498,7 @@ static void zeros(void) {
   petal_open_options options = {0};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
   CHECK(description.kind == PETAL_KIND_BLOOM && description.capacity == 4096 && description.struct_size == 0);
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK(statistics.fill > 0 && statistics.struct_size == 0);
   options.mode = 4;
   check_image image = check_take_image(filter);
@@ -510,10 +513,10 @@ static void zeros(void) {
   petal_plan_request request = {0};
   request.keys = 1000;
   request.memory = 4096;
-  petal_proposal proposals[3] = {{0}}, sized[3] = {PETAL_PROPOSAL_INIT};
+  petal_plan_proposal proposals[3] = {{0}}, sized[3] = {PETAL_PLAN_PROPOSAL_INIT};
   size_t count = 0;
-  CHECK_OK(petal_plan(&request, proposals, 3, &count, NULL));
-  CHECK_OK(petal_plan(&request, sized, 3, &count, NULL));
+  CHECK_OK(petal_plan_propose(&request, proposals, 3, &count, NULL));
+  CHECK_OK(petal_plan_propose(&request, sized, 3, &count, NULL));
   for (size_t i = 0; i < 3; i++) {
     CHECK(proposals[i].struct_size == 0 && sized[i].struct_size == sizeof *sized);
     CHECK(proposals[i].kind == sized[i].kind && strcmp(proposals[i].name, sized[i].name) == 0 && sized[i].kind != 0);
@@ -533,7 +536,7 @@ static void settings(void) {
   memcpy(&as_number.parameters[0].value, &five, sizeof five);
   petal_filter *one = make(as_double), *other = make(as_number);
   bool equal = false;
-  CHECK_OK(petal_filter_equal(one, other, &equal, NULL));
+  CHECK_OK(petal_filter_equals(one, other, &equal, NULL));
   CHECK(equal);
   double value = 0;
   CHECK_OK(petal_spec_get(&as_number, "counter_bits", &value, &error));
@@ -598,17 +601,17 @@ static void keys(void) {
     petal_filter_free(keyed);
     CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &filter, NULL));
     guard(filter);
-    REFUSED_PLAIN(PETAL_ERR_KEY_MISSING, petal_filter_insert(filter, "a", 1, NULL));
-    REFUSED_PLAIN(PETAL_ERR_KEY_MISSING, petal_filter_insert_u64(filter, 1, NULL));
-    REFUSED_PLAIN(PETAL_ERR_KEY_MISSING, petal_filter_hash_u64(filter, 1, &hash));
-    REFUSED(PETAL_ERR_KEY_MISSING, "key",
+    REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_insert(filter, "a", 1, NULL));
+    REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_insert_u64(filter, 1, NULL));
+    REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_hash_u64(filter, 1, &hash));
+    REFUSED(PETAL_ERR_SECRET_MISSING, "key",
             petal_filter_insert_batch(filter, U64_KEYS(numbers, 3), NULL, &error));
     CHECK(petal_filter_contains_u64(filter, 77));
     guard(NULL);
     petal_filter_free(filter);
     filter = SENTINEL;
     petal_open_options wrong_key = {.struct_size = sizeof wrong_key, .key = {2}};
-    REFUSED(PETAL_ERR_KEY_MISMATCH, "key|0x",
+    REFUSED(PETAL_ERR_SECRET_MISMATCH, "key|0x",
             petal_filter_load(image.bytes, image.length, &wrong_key, &filter, &error));
     free(image.bytes);
     petal_filter *plain = make(SPEC(.kind = check_kind(k), .capacity = 10));
@@ -628,7 +631,7 @@ static void unlike_filters(void) {
   petal_filter *filter = make(one);
   CHECK_OK(petal_filter_insert(filter, "apple", 5, NULL));
   guard(filter);
-  petal_overlap comparison = {.struct_size = sizeof comparison};
+  petal_filter_overlap comparison = {.struct_size = sizeof comparison};
   petal_spec partitioned = one, derived = one;
   CHECK_OK(petal_spec_set(&partitioned, "partitioned", 1, NULL));
   CHECK_OK(petal_spec_set(&derived, "derivation", 1, NULL));
@@ -689,7 +692,7 @@ static void callbacks(void) {
   CHECK_OK(petal_builder_new(&spec, &options, &builder, NULL));
   for (uint64_t i = 0; i < 10; i++) CHECK_OK(petal_builder_add_u64(builder, i));
   REFUSED(PETAL_ERR_CANCELLED, "cancel", petal_builder_finish(builder, &none, &error));
-  CHECK_OK(petal_builder_offered(builder, &count, NULL));
+  CHECK_OK(petal_builder_key_count(builder, &count, NULL));
   CHECK(count == 10 && none == SENTINEL);
   petal_builder_free(builder);
 }
@@ -744,8 +747,8 @@ int main(void) {
       PETAL_ERR_MISALIGNED,
       PETAL_ERR_INCOMPATIBLE,
       PETAL_ERR_EXTERNAL_HASH,
-      PETAL_ERR_KEY_MISSING,
-      PETAL_ERR_KEY_MISMATCH,
+      PETAL_ERR_SECRET_MISSING,
+      PETAL_ERR_SECRET_MISMATCH,
       PETAL_ERR_CANCELLED,
       PETAL_ERR_CALLBACK,
       PETAL_ERR_FULL,

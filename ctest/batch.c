@@ -21,7 +21,7 @@ static void make_keys(void) {
     offsets[i + 1] = offsets[i] + (uint64_t)length;
     offsets32[i + 1] = (int32_t)offsets[i + 1];
     numbers[i] = check_key(number);
-    CHECK_OK(petal_hash(&spec, text + offsets[i], (size_t)length, &hashes[i], NULL));
+    CHECK_OK(petal_spec_hash(&spec, text + offsets[i], (size_t)length, &hashes[i], NULL));
   }
 }
 

@@ -25,7 +25,7 @@ static petal_filter *finish(petal_builder *builder) {
 
 static uint64_t keys_in(const petal_builder *builder) {
   uint64_t count = UINT64_MAX;
-  CHECK_OK(petal_builder_offered(builder, &count, NULL));
+  CHECK_OK(petal_builder_key_count(builder, &count, NULL));
   return count;
 }
 
@@ -60,14 +60,14 @@ static void distinct_sizing(petal_kind kind) {
   CHECK(lost <= (check_can(kind, PETAL_MAY_LOSE_KEYS) ? 100 : 0));
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(built, &description, NULL));
-  CHECK_EQUAL(description.offered, 30000);
+  CHECK_EQUAL(description.insertions, 30000);
   CHECK_EQUAL(description.capacity, sized.capacity);
 
   /* The builder is empty again and can be used again. Three forms of a key are one key. */
   CHECK_EQUAL(keys_in(builder), 0);
   static const unsigned char bytes[8] = {42};
   uint64_t hash = 0;
-  CHECK_OK(petal_hash_u64(&spec, 42, &hash, NULL));
+  CHECK_OK(petal_spec_hash_u64(&spec, 42, &hash, NULL));
   CHECK_OK(petal_builder_add(builder, bytes, 8));
   CHECK_OK(petal_builder_add_u64(builder, 42));
   CHECK_OK(petal_builder_add_hash(builder, hash));
@@ -75,7 +75,7 @@ static void distinct_sizing(petal_kind kind) {
   petal_filter *second = finish(builder);
   CHECK_OK(petal_filter_describe(second, &description, NULL));
   CHECK(check_refuses_copies(kind) ? description.capacity >= 4 : description.capacity == 2);
-  CHECK_EQUAL(description.offered, 4);
+  CHECK_EQUAL(description.insertions, 4);
   CHECK(petal_filter_contains_u64(second, 42) && petal_filter_contains(second, "", 0));
   CHECK(!check_same_bits(second, built));
 
@@ -414,7 +414,7 @@ static void by_partitions(void) {
   petal_filter_free(old);
 }
 
-/* Frequent strangers, where the kind takes them; otherwise they are refused, and so are impossible weights. */
+/* Frequent non-members, where the kind takes them; otherwise they are refused, and so are impossible weights. */
 static void with_frequent(void) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_STACKED, .false_positive_rate = 0.01};
   petal_builder *builder = make(&spec, NULL);
@@ -427,13 +427,13 @@ static void with_frequent(void) {
   petal_answers answers = ANSWERS(.bytes = NULL);
   petal_error error = {.struct_size = sizeof error};
   CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys, 30), NULL, NULL));
-  CHECK_OK(petal_builder_frequent_batch(builder, U64_KEYS(keys + 30, 970), weights + 30, &answers, &error));
+  CHECK_OK(petal_builder_add_frequent_batch(builder, U64_KEYS(keys + 30, 970), weights + 30, &answers, &error));
   CHECK_EQUAL(answers.done, 970);
-  CHECK_OK(petal_builder_frequent_batch(builder, U64_KEYS(keys + 30, 970), NULL, NULL, NULL));
+  CHECK_OK(petal_builder_add_frequent_batch(builder, U64_KEYS(keys + 30, 970), NULL, NULL, NULL));
   CHECK_OK(petal_builder_add(builder, "member", 6));
-  CHECK_OK(petal_builder_frequent(builder, "stranger", 8, 2.5));
-  CHECK_OK(petal_builder_frequent_u64(builder, 1000, 1e-9));
-  CHECK_OK(petal_builder_frequent_hash(builder, 77, 1e9));
+  CHECK_OK(petal_builder_add_frequent(builder, "non_member", 8, 2.5));
+  CHECK_OK(petal_builder_add_frequent_u64(builder, 1000, 1e-9));
+  CHECK_OK(petal_builder_add_frequent_hash(builder, 77, 1e9));
   CHECK_EQUAL(keys_in(builder), 31);
   petal_filter *filter = finish(builder);
   for (uint64_t i = 0; i < 30; i++) CHECK(petal_filter_contains_u64(filter, i));
@@ -446,26 +446,26 @@ static void with_frequent(void) {
   const double wrong_weights[] = {0, -1, NAN, INFINITY, 1e-30, 1e30};
   for (size_t i = 0; i < sizeof wrong_weights / sizeof *wrong_weights; i++) {
     const double weight = wrong_weights[i];
-    CHECK_STATUS(petal_builder_frequent(builder, "a", 1, weight), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_builder_frequent_u64(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_builder_frequent_hash(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_builder_frequent_batch(builder, U64_KEYS(keys, 1), &weight, &answers, &error),
+    CHECK_STATUS(petal_builder_add_frequent(builder, "a", 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_add_frequent_u64(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_add_frequent_hash(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_add_frequent_batch(builder, U64_KEYS(keys, 1), &weight, &answers, &error),
                  PETAL_ERR_OUT_OF_RANGE);
     CHECK_TEXT(error.message, "weight = ");
     CHECK_EQUAL(answers.done, 0);
   }
   CHECK_OK(petal_builder_add_u64(builder, 5));
-  CHECK_OK(petal_builder_frequent_u64(builder, 5, 1));
+  CHECK_OK(petal_builder_add_frequent_u64(builder, 5, 1));
   CHECK_STATUS(petal_builder_finish(builder, &filter, &error), PETAL_ERR_CONTRADICTION);
-  CHECK_TEXT(error.message, "a member and a frequent stranger too; its hash is 0x");
+  CHECK_TEXT(error.message, "a member and a frequent non-member too; its hash is 0x");
   petal_builder_free(builder);
 
   spec.kind = PETAL_KIND_RIBBON;
   builder = make(&spec, NULL);
-  CHECK_STATUS(petal_builder_frequent(builder, "a", 1, 1), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_builder_frequent_u64(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_builder_frequent_hash(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_builder_frequent_batch(builder, U64_KEYS(keys, 3), NULL, &answers, &error),
+  CHECK_STATUS(petal_builder_add_frequent(builder, "a", 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_add_frequent_u64(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_add_frequent_hash(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_add_frequent_batch(builder, U64_KEYS(keys, 3), NULL, &answers, &error),
                PETAL_ERR_UNSUPPORTED);
   CHECK(answers.done == 0 && keys_in(builder) == 0);
   petal_builder_free(builder);
@@ -480,7 +480,7 @@ static void refusals(void) {
       {.struct_size = sizeof *wrong, .kind = 99},
   };
   static const petal_status statuses[] = {PETAL_ERR_FALSE_POSITIVE_RATE, PETAL_ERR_CONTRADICTION,
-                                          PETAL_ERR_CONTRADICTION, PETAL_ERR_KEY_MISSING, PETAL_ERR_UNKNOWN_VALUE};
+                                          PETAL_ERR_CONTRADICTION, PETAL_ERR_SECRET_MISSING, PETAL_ERR_UNKNOWN_VALUE};
   petal_builder *builder = NULL;
   for (size_t i = 0; i < 5; i++) CHECK_STATUS(petal_builder_new(&wrong[i], NULL, &builder, NULL), statuses[i]);
   CHECK(builder == NULL);

@@ -196,12 +196,12 @@ static inline bool check_same_image(const petal_filter *filter, check_image imag
 static inline uint64_t check_keys(const petal_filter *filter) {
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  return description.offered;
+  return description.insertions;
 }
 
 static inline bool check_same_bits(const petal_filter *a, const petal_filter *b) {
   bool equal = false;
-  CHECK_OK(petal_filter_equal(a, b, &equal, NULL));
+  CHECK_OK(petal_filter_equals(a, b, &equal, NULL));
   return equal;
 }
 
@@ -221,7 +221,7 @@ static inline size_t check_next_kind(size_t index, petal_kind_info *info) {
   size_t filters = 0;
   for (size_t k = 0; k < petal_kind_count(); k++) {
     *info = (petal_kind_info){.struct_size = sizeof *info};
-    CHECK_OK(petal_kind_at(k, info, NULL));
+    CHECK_OK(petal_kind_get(k, info, NULL));
     if (info->handle == PETAL_HANDLE_FILTER && (info->flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) == 0 &&
         filters++ == index) break;
   }
@@ -245,7 +245,7 @@ static inline petal_kind check_kind(size_t index) {
 static inline petal_kind_info check_kind_info(petal_kind kind) {
   petal_kind_info info = {.struct_size = sizeof info};
   for (size_t k = 0; k < petal_kind_count(); k++) {
-    CHECK_OK(petal_kind_at(k, &info, NULL));
+    CHECK_OK(petal_kind_get(k, &info, NULL));
     if (info.kind == kind) return info;
   }
   check_that(false, __FILE__, __LINE__, "there is no kind %" PRIu32, kind);

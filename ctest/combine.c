@@ -73,7 +73,7 @@ static void clear(const petal_spec *spec) {
 static void fold(const petal_spec *large, uint64_t factor) {
   petal_filter *folded = make(large, 0, 300);
   petal_spec small = {.struct_size = sizeof small};
-  CHECK_OK(petal_filter_spec(folded, &small, NULL));
+  CHECK_OK(petal_filter_get_spec(folded, &small, NULL));
   small.bits /= factor;
   petal_filter *direct = make(&small, 0, 300);
   CHECK_OK(petal_filter_fold(folded, factor, NULL));
@@ -84,7 +84,7 @@ static void fold(const petal_spec *large, uint64_t factor) {
   /* Its spec makes a filter that combines with it, and it can be saved and loaded. */
   petal_spec spec = {.struct_size = sizeof spec};
   petal_filter *twin = NULL, *loaded = NULL;
-  CHECK_OK(petal_filter_spec(folded, &spec, NULL));
+  CHECK_OK(petal_filter_get_spec(folded, &spec, NULL));
   CHECK_OK(petal_filter_new(&spec, &twin, NULL));
   CHECK_OK(petal_filter_merge(twin, folded, NULL));
   check_image image = check_take_image(folded);
@@ -206,9 +206,9 @@ static void compatibility(void) {
   for (size_t i = 0; i < COUNT; i++) {
     CHECK_OK(petal_filter_new(&specs[i], &filters[i], NULL));
     CHECK_OK(petal_filter_insert_hash(filters[i], 12345, NULL));
-    CHECK_OK(petal_filter_compatibility_id(filters[i], ids[i], NULL));
+    CHECK_OK(petal_filter_get_compatibility_id(filters[i], ids[i], NULL));
     CHECK_OK(petal_filter_new(&specs[i], &twin, NULL));
-    CHECK_OK(petal_filter_compatibility_id(twin, id, NULL));
+    CHECK_OK(petal_filter_get_compatibility_id(twin, id, NULL));
     CHECK(memcmp(id, ids[i], sizeof id) == 0);
     petal_filter_free(twin);
   }

@@ -42,7 +42,7 @@ static void check_kind_of(petal_kind kind) {
   memcpy(odd + 1, made.words, made.length);
   CHECK_OK(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL));
   CHECK_OK(petal_filter_load_compact(odd + 1, made.length, &options, &loaded, NULL));
-  CHECK_OK(petal_compact_check(odd + 1, made.length, NULL));
+  CHECK_OK(petal_compact_verify(odd + 1, made.length, NULL));
   for (uint64_t i = 0; i < KEYS + FRESH; i++) {
     uint64_t key = check_key(i), hash = hash_of(filter, key);
     bool expected = petal_filter_contains_u64(filter, key), found = !expected;
@@ -64,7 +64,7 @@ static void check_kind_of(petal_kind kind) {
   CHECK_OK(petal_filter_verify(opened, NULL));
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(opened, &description, NULL));
-  CHECK_EQUAL(description.offered, 0);
+  CHECK_EQUAL(description.insertions, 0);
   CHECK_EQUAL(description.capacity, 0);
   CHECK_EQUAL(description.state & (PETAL_STATE_IN_PLACE | PETAL_STATE_WRITABLE), PETAL_STATE_IN_PLACE);
   CHECK_STATUS(petal_filter_insert_u64(opened, 1, NULL), check_can(description.kind, PETAL_CAN_INSERT)
@@ -79,7 +79,7 @@ static void check_kind_of(petal_kind kind) {
     ((unsigned char *)damaged.words)[i] ^= 0x10;
     petal_error error = {.struct_size = sizeof error};
     CHECK_STATUS(petal_filter_open_compact(damaged.words, made.length, &options, &opened, &error), PETAL_ERR_CORRUPT);
-    CHECK_STATUS(petal_compact_check(damaged.words, made.length, NULL), PETAL_ERR_CORRUPT);
+    CHECK_STATUS(petal_compact_verify(damaged.words, made.length, NULL), PETAL_ERR_CORRUPT);
   }
   petal_filter_free(filter);
 }
@@ -106,7 +106,7 @@ static void check_options(void) {
   petal_filter *filter = check_filled_with(&spec, U64_KEYS(keys, KEYS)), *opened = NULL;
   form made = take(filter);
   petal_compact_options options = {.struct_size = sizeof options, .hash = PETAL_HASH_SIPHASH13};
-  CHECK_STATUS(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL), PETAL_ERR_KEY_MISSING);
+  CHECK_STATUS(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL), PETAL_ERR_SECRET_MISSING);
   options.seed = 1;
   memcpy(options.key, spec.key, sizeof spec.key);
   CHECK_STATUS(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL), PETAL_ERR_CONTRADICTION);
@@ -153,9 +153,9 @@ static void check_builder(petal_kind kind) {
     }
     petal_filter_free(whole);
     petal_filter_free(loaded);
-    uint64_t offered = 1;
-    CHECK_OK(petal_builder_offered(builder, &offered, NULL));
-    CHECK_EQUAL(offered, 0);
+    uint64_t insertions = 1;
+    CHECK_OK(petal_builder_key_count(builder, &insertions, NULL));
+    CHECK_EQUAL(insertions, 0);
   }
   petal_builder_free(builder);
 }
@@ -174,13 +174,13 @@ static void check_many(void) {
     petal_filter_free(filter);
   }
   uint64_t hashes[KEYS];
-  CHECK_OK(petal_hash_batch(&spec, U64_KEYS(keys, KEYS), hashes, NULL));
-  CHECK_OK(petal_hash_batch(&spec, U64_KEYS(keys, 0), NULL, NULL));
-  CHECK_STATUS(petal_hash_batch(&spec, U64_KEYS(keys, 1), NULL, NULL), PETAL_ERR_NULL);
+  CHECK_OK(petal_spec_hash_batch(&spec, U64_KEYS(keys, KEYS), hashes, NULL));
+  CHECK_OK(petal_spec_hash_batch(&spec, U64_KEYS(keys, 0), NULL, NULL));
+  CHECK_STATUS(petal_spec_hash_batch(&spec, U64_KEYS(keys, 1), NULL, NULL), PETAL_ERR_NULL);
   petal_error error = {.struct_size = sizeof error};
   for (size_t k = 0; k < KEYS; k++) {
     uint64_t hash = 0;
-    CHECK_OK(petal_hash_u64(&spec, keys[k], &hash, NULL));
+    CHECK_OK(petal_spec_hash_u64(&spec, keys[k], &hash, NULL));
     CHECK_EQUAL(hashes[k], hash);
     uint8_t bytes[100];
     petal_answers answers = ANSWERS(.bytes = bytes);

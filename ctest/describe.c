@@ -10,7 +10,7 @@ static petal_description describe(const petal_filter *filter) {
 
 static petal_statistics measure(const petal_filter *filter) {
   petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK_EQUAL(statistics.struct_size, sizeof statistics);
   return statistics;
 }
@@ -30,7 +30,7 @@ static void empty_and_full(petal_kind kind) {
   CHECK_EQUAL(d.capabilities, petal_filter_capabilities(filter));
   CHECK_EQUAL(d.state, PETAL_STATE_WRITABLE | PETAL_STATE_CAN_HASH);
   CHECK_EQUAL(d.capacity, 10000);
-  CHECK_EQUAL(d.offered, 0);
+  CHECK_EQUAL(d.insertions, 0);
   CHECK_CLOSE(s.count_estimate, check_can(kind, PETAL_CAN_ESTIMATE) ? 0 : -1, 0);
   CHECK_CLOSE(s.fill, 0, 0);
   CHECK_CLOSE(s.false_positive_rate, 0, 0);
@@ -47,13 +47,13 @@ static void empty_and_full(petal_kind kind) {
    * estimated. */
   const bool ages = check_can(kind, PETAL_CAN_AGE), grows = check_can(kind, PETAL_CAN_GROW);
   const bool keeps_copies = check_can(kind, PETAL_CAN_REMOVE) && !check_can(kind, PETAL_CAN_COUNT);
-  const uint64_t offered = check_refuses_copies(kind) || ages || keeps_copies ? 10000 : 20000;
-  for (uint64_t i = 0; i < offered; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));
+  const uint64_t insertions = check_refuses_copies(kind) || ages || keeps_copies ? 10000 : 20000;
+  for (uint64_t i = 0; i < insertions; i++) CHECK_OK(petal_filter_insert_u64(filter, check_key(i % 10000), NULL));
   d = describe(filter);
   s = measure(filter);
   double expected = -1;
   CHECK_OK(petal_filter_expected_false_positive_rate(filter, 10000, &expected, NULL));
-  CHECK_EQUAL(d.offered, offered);
+  CHECK_EQUAL(d.insertions, insertions);
   if (check_can(kind, PETAL_CAN_ESTIMATE)) CHECK_CLOSE(s.count_estimate, 10000, 300);
   CHECK(s.fill > 0.1 && s.fill < 1);
   /* What forgets or grows comes to its rate later than to its capacity. */
@@ -78,7 +78,7 @@ static void built(petal_kind kind) {
   uint64_t size = 0;
   CHECK_OK(petal_filter_serialized_size(filter, &size, NULL));
   CHECK(d.kind == kind && d.hash == PETAL_HASH_XXH3 && d.seed == 5 && d.bytes == size);
-  CHECK(d.offered == 10000 && d.capacity == 10000);
+  CHECK(d.insertions == 10000 && d.capacity == 10000);
   CHECK_CLOSE(d.bits_per_key, (double)d.bits / 10000, 1e-9);
   /* How many different numbers the keys leave in a Golomb-coded set is a matter of chance. */
   CHECK(s.false_positive_rate > 0 && s.false_positive_rate <= 0.0101 && s.fill > 0 && s.fill <= 1);
@@ -114,7 +114,7 @@ static void spec_round_trip(void) {
       petal_filter *filter = NULL, *twin = NULL;
       CHECK_OK(petal_filter_new(&spec, &filter, NULL));
       petal_spec back = {.struct_size = sizeof back};
-      CHECK_OK(petal_filter_spec(filter, &back, NULL));
+      CHECK_OK(petal_filter_get_spec(filter, &back, NULL));
       CHECK_EQUAL(back.struct_size, sizeof back);
       CHECK_EQUAL(back.kind, spec.kind);
       CHECK_EQUAL(back.hash, spec.hash);
@@ -135,9 +135,9 @@ static void spec_round_trip(void) {
   static const uint8_t none[16];
   petal_filter *filter = NULL, *twin = NULL;
   CHECK_OK(petal_filter_new(&keyed, &filter, NULL));
-  CHECK_OK(petal_filter_spec(filter, &back, NULL));
+  CHECK_OK(petal_filter_get_spec(filter, &back, NULL));
   CHECK(memcmp(back.key, none, sizeof none) == 0);
-  CHECK_STATUS(petal_filter_new(&back, &twin, NULL), PETAL_ERR_KEY_MISSING);
+  CHECK_STATUS(petal_filter_new(&back, &twin, NULL), PETAL_ERR_SECRET_MISSING);
   memcpy(back.key, keyed.key, sizeof keyed.key);
   CHECK_OK(petal_filter_new(&back, &twin, NULL));
   CHECK(check_same_bits(filter, twin));

@@ -35,17 +35,17 @@ static petal_digest *make(double cut, double ids, double bytes_per_byte) {
 /* Whether the excerpt is found in a payload at an offset. */
 static bool finds(const petal_digest *digest, uint64_t payload, uint64_t at, size_t length) {
   petal_digest_match matches[64];
-  petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
   CHECK_OK(petal_digest_find(digest, payloads[payload] + at, length, NULL, matches, 64, &found, NULL));
   CHECK(found.is_complete == 1 && found.rate >= 0 && found.rate < 1 && found.lookups > 0);
   for (size_t i = 0; i < found.matches; i++) {
-    bool is_named = matches[i].payload == payload || matches[i].payload == PETAL_NO_PAYLOAD;
+    bool is_named = matches[i].payload == payload || matches[i].payload == PETAL_DIGEST_NO_PAYLOAD;
     if (is_named && matches[i].offset <= at && at < matches[i].offset + matches[i].span) return true;
   }
   return false;
 }
 
-/* Excerpts are found where they were, and strangers are not; pieces are as whole payloads. */
+/* Excerpts are found where they were, and non-members are not; pieces are as whole payloads. */
 static void test_find(double cut) {
   petal_digest *whole = make(cut, PAYLOADS, .2), *pieces = make(cut, PAYLOADS, .2);
   for (uint64_t i = 0; i < PAYLOADS; i++) {
@@ -66,10 +66,10 @@ static void test_find(double cut) {
   CHECK_OK(petal_digest_serialize(pieces, images[1], size, NULL, NULL));
   CHECK(written == size && memcmp(images[0], images[1], size) == 0);
   for (uint64_t i = 0; i < PAYLOADS; i++) CHECK(finds(whole, i, 37 * i, 400));
-  unsigned char stranger[400];
-  fill(stranger, sizeof stranger, 999);
-  petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
-  CHECK_OK(petal_digest_find(whole, stranger, sizeof stranger, NULL, NULL, 0, &found, NULL));
+  unsigned char non_member[400];
+  fill(non_member, sizeof non_member, 999);
+  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
+  CHECK_OK(petal_digest_find(whole, non_member, sizeof non_member, NULL, NULL, 0, &found, NULL));
   CHECK(found.matches == 0 && found.is_complete == 1 && found.rate < 1e-6);
 
   petal_digest *loaded = NULL, *copy = NULL;
@@ -110,7 +110,7 @@ static void test_rates(void) {
   CHECK(length > 63 && rate <= 1e-6);
   CHECK_STATUS(petal_digest_shortest_excerpt_at(digest, 1, &length, NULL), PETAL_ERR_FALSE_POSITIVE_RATE);
   petal_digest_statistics statistics = PETAL_DIGEST_STATISTICS_INIT;
-  CHECK_OK(petal_digest_measure(digest, &statistics, NULL));
+  CHECK_OK(petal_digest_get_statistics(digest, &statistics, NULL));
   /* 93 blocks of a payload, each with its segment and without; two segments of 2,048 bytes. */
   CHECK_EQUAL(statistics.payloads, PAYLOADS);
   CHECK_EQUAL(statistics.segments, 2 * PAYLOADS);
@@ -120,7 +120,7 @@ static void test_rates(void) {
   petal_description description = PETAL_DESCRIPTION_INIT;
   CHECK_OK(petal_digest_describe(digest, &description, NULL));
   CHECK_EQUAL(description.kind, PETAL_KIND_DIGEST);
-  CHECK_EQUAL(description.offered, PAYLOADS * LENGTH);
+  CHECK_EQUAL(description.insertions, PAYLOADS * LENGTH);
   petal_digest_free(digest);
 }
 
@@ -130,13 +130,13 @@ static void test_bounds(void) {
   static unsigned char zeros[100000];
   CHECK_OK(petal_digest_add(digest, 11, zeros, sizeof zeros, NULL));
   petal_error error = PETAL_ERROR_INIT;
-  petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
   petal_digest_match matches[4];
   CHECK_STATUS(petal_digest_find(digest, zeros, 62, NULL, matches, 4, &found, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "an excerpt of 62 bytes is shorter than 63");
   CHECK_OK(petal_digest_find(digest, zeros, 1000, NULL, matches, 4, &found, NULL));
   CHECK(found.matches == 4 && found.is_complete == 0 && matches[3].payload == 11);
-  petal_find_options options = PETAL_FIND_OPTIONS_INIT;
+  petal_digest_find_options options = PETAL_DIGEST_FIND_OPTIONS_INIT;
   options.max_excerpt = 500;
   options.max_lookups = 100;
   CHECK_STATUS(petal_digest_find(digest, zeros, 501, &options, NULL, 0, &found, &error), PETAL_ERR_OUT_OF_RANGE);
@@ -145,19 +145,19 @@ static void test_bounds(void) {
   CHECK_OK(petal_digest_add(digest, 12, payloads[0], LENGTH, NULL));
   CHECK_STATUS(petal_digest_add(digest, 13, payloads[1], LENGTH, &error), PETAL_ERR_FULL);
   uint64_t id = 0, length = 0;
-  CHECK_OK(petal_digest_payload_at(digest, 1, &id, &length, NULL));
+  CHECK_OK(petal_digest_get_payload_at(digest, 1, &id, &length, NULL));
   CHECK(id == 12 && length == LENGTH);
-  CHECK_OK(petal_digest_payload_at(digest, 1, NULL, NULL, NULL));
-  CHECK_STATUS(petal_digest_payload_at(digest, 2, &id, NULL, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_OK(petal_digest_get_payload_at(digest, 1, NULL, NULL, NULL));
+  CHECK_STATUS(petal_digest_get_payload_at(digest, 2, &id, NULL, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_OK(petal_digest_attach(digest, "two\0names", 9, NULL));
   CHECK_STATUS(petal_digest_attach(digest, zeros, 11, &error), PETAL_ERR_TOO_LARGE);
   char names[20] = {0};
   size_t kept = 0;
-  CHECK_OK(petal_digest_attachment(digest, names, sizeof names, &kept, NULL));
+  CHECK_OK(petal_digest_get_attachment(digest, names, sizeof names, &kept, NULL));
   CHECK(kept == 9 && memcmp(names, "two\0names", 10) == 0);
-  CHECK_OK(petal_digest_attachment(digest, NULL, 0, &kept, NULL));
+  CHECK_OK(petal_digest_get_attachment(digest, NULL, 0, &kept, NULL));
   CHECK_OK(petal_digest_clear(digest, NULL));
-  CHECK_OK(petal_digest_attachment(digest, NULL, 0, &kept, NULL));
+  CHECK_OK(petal_digest_get_attachment(digest, NULL, 0, &kept, NULL));
   CHECK_EQUAL(kept, 0);
   petal_digest_free(digest);
 
@@ -166,7 +166,7 @@ static void test_bounds(void) {
   CHECK_OK(petal_digest_add(content, 1, payloads[0], LENGTH, NULL));
   CHECK_STATUS(petal_digest_find(content, zeros, 1000, NULL, NULL, 0, &found, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_OK(petal_digest_find(content, payloads[0] + 100, 500, NULL, matches, 4, &found, NULL));
-  CHECK(found.matches == 1 && matches[0].payload == PETAL_NO_PAYLOAD);
+  CHECK(found.matches == 1 && matches[0].payload == PETAL_DIGEST_NO_PAYLOAD);
   petal_digest_free(content);
 
   petal_spec spec = PETAL_SPEC_INIT;
@@ -206,7 +206,7 @@ static void test_files(void) {
   CHECK_OK(petal_digest_open(path, &options, &opened, NULL));
   CHECK_OK(petal_digest_add(opened, 4, payloads[4], LENGTH, NULL));
   CHECK_OK(petal_digest_sync(opened, NULL));
-  CHECK_OK(petal_digest_vouch(opened, NULL));
+  CHECK_OK(petal_digest_mark_clean(opened, NULL));
   CHECK_EQUAL(petal_digest_capabilities(opened), PETAL_CAN_INSERT | PETAL_CAN_CLEAR);
   uint64_t size = 0;
   CHECK_OK(petal_digest_serialized_size(opened, &size, NULL));

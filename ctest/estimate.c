@@ -7,7 +7,7 @@ static petal_filter *make(petal_kind kind, uint64_t from, uint64_t to) {
 }
 
 /* The truth is within 4.5 standard errors, and the interval lies around the value. */
-static void check_estimate(const petal_estimate *estimate, double truth) {
+static void check_estimate(const petal_filter_estimate *estimate, double truth) {
   CHECK(estimate->saturated == 0 && estimate->reserved == 0 && estimate->standard_error >= 0);
   CHECK(estimate->low <= estimate->value && estimate->value <= estimate->high);
   CHECK_CLOSE(estimate->value, truth, 4.5 * estimate->standard_error + 1e-9);
@@ -17,12 +17,12 @@ static void one_filter(petal_kind kind) {
   static const uint64_t sizes[] = {0, 1, 100, 5000, 20000};
   for (size_t i = 0; i < 5; i++) {
     petal_filter *filter = make(kind, 0, sizes[i]);
-    petal_estimate estimate = {.value = -1};
+    petal_filter_estimate estimate = {.value = -1};
     petal_statistics statistics = {.struct_size = sizeof statistics};
-    CHECK_OK(petal_filter_estimate(filter, &estimate, NULL));
+    CHECK_OK(petal_filter_get_estimate(filter, &estimate, NULL));
     check_estimate(&estimate, (double)sizes[i]);
     CHECK(estimate.standard_error < 0.05 * (double)sizes[i] + 1);
-    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
     CHECK_CLOSE(statistics.count_estimate, estimate.value, 1e-6);
     petal_filter_free(filter);
   }
@@ -30,10 +30,10 @@ static void one_filter(petal_kind kind) {
   if (check_kind_info(kind).overfill != PETAL_OVERFILL_RATE_RISES) return;
   petal_spec tiny = {.struct_size = sizeof tiny, .kind = kind, .bits = 512, .capacity = 10};
   petal_filter *full = NULL;
-  petal_estimate estimate = {.value = -1};
+  petal_filter_estimate estimate = {.value = -1};
   CHECK_OK(petal_filter_new(&tiny, &full, NULL));
   for (uint64_t i = 0; i < 10000; i++) CHECK_OK(petal_filter_insert_u64(full, i, NULL));
-  CHECK_OK(petal_filter_estimate(full, &estimate, NULL));
+  CHECK_OK(petal_filter_get_estimate(full, &estimate, NULL));
   CHECK_EQUAL(estimate.saturated, 1);
   petal_filter_free(full);
 }
@@ -41,7 +41,7 @@ static void one_filter(petal_kind kind) {
 /* 12,000 keys and 10,000, of which 4,000 are the same. */
 static void two_filters(petal_kind kind) {
   petal_filter *a = make(kind, 0, 12000), *b = make(kind, 8000, 18000), *empty = make(kind, 0, 0);
-  petal_overlap comparison = {.struct_size = sizeof comparison};
+  petal_filter_overlap comparison = {.struct_size = sizeof comparison};
   CHECK_OK(petal_filter_estimate_overlap(a, b, &comparison, NULL));
   CHECK_EQUAL(comparison.struct_size, sizeof comparison);
   check_estimate(&comparison.first_count, 12000);
@@ -65,7 +65,7 @@ static void two_filters(petal_kind kind) {
   /* Only what could be merged can be compared. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .capacity = 20000, .seed = 1};
   petal_filter *seeded = check_filled(&spec, 0, 0);
-  petal_overlap before = comparison;
+  petal_filter_overlap before = comparison;
   CHECK_STATUS(petal_filter_estimate_overlap(a, seeded, &comparison, NULL), PETAL_ERR_INCOMPATIBLE);
   CHECK(memcmp(&before, &comparison, sizeof before) == 0);
   petal_filter_free(a);
@@ -77,14 +77,14 @@ static void two_filters(petal_kind kind) {
 /* A kind that cannot tell says so, and writes nothing. */
 static void cannot(petal_kind kind, bool count) {
   petal_filter *filter = make(kind, 0, 100);
-  petal_estimate estimate = {.value = -1};
-  petal_overlap comparison = {.struct_size = sizeof comparison, .jaccard = {.value = -1}};
+  petal_filter_estimate estimate = {.value = -1};
+  petal_filter_overlap comparison = {.struct_size = sizeof comparison, .jaccard = {.value = -1}};
   petal_statistics statistics = {.struct_size = sizeof statistics};
   petal_error error = {.struct_size = sizeof error};
   if (count) {
-    CHECK_STATUS(petal_filter_estimate(filter, &estimate, &error), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_get_estimate(filter, &estimate, &error), PETAL_ERR_UNSUPPORTED);
     CHECK_TEXT(error.message, check_kind_info(kind).name);
-    CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+    CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
     CHECK(statistics.count_estimate < 0);
   }
   CHECK_STATUS(petal_filter_estimate_overlap(filter, filter, &comparison, &error), PETAL_ERR_UNSUPPORTED);

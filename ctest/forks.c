@@ -113,12 +113,12 @@ static bool has(const petal_filter *filter, uint64_t from, uint64_t to) {
   return all;
 }
 
-static bool is_dirty(const char *path) {
+static bool is_unclean(const char *path) {
   petal_filter *reader = opened(path, PETAL_OPEN_READ);
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(reader, &description, NULL));
   petal_filter_free(reader);
-  return description.state & PETAL_STATE_DIRTY;
+  return description.state & PETAL_STATE_UNCLEAN;
 }
 
 /* A child reads what its parent has open to change it, and refuses all that would change it. */
@@ -140,12 +140,12 @@ static void reads_and_refuses(petal_filter *inherited, uint64_t keys) {
   REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_clear(inherited, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_merge(inherited, other, &error));
   REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_intersect(inherited, other, &error));
-  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED_BY_HANDLE, petal_filter_add_offered(inherited, 1, NULL));
+  REFUSED_PLAIN(PETAL_ERR_UNSUPPORTED_BY_HANDLE, petal_filter_add_insertions(inherited, 1, NULL));
   REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_sync(inherited, &error));
-  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_vouch(inherited, &error));
-  bool has_view = petal_filter_view(inherited, &view, NULL) == PETAL_OK;
+  REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "another process", petal_filter_mark_clean(inherited, &error));
+  bool has_view = petal_filter_get_view(inherited, &view, NULL) == PETAL_OK;
   petal_status refused_view = has_view ? PETAL_ERR_UNSUPPORTED_BY_HANDLE : PETAL_ERR_UNSUPPORTED;
-  CHECK(petal_filter_view_writable(inherited, &view, &error) == refused_view);
+  CHECK(petal_filter_get_writable_view(inherited, &view, &error) == refused_view);
 
   CHECK(has(inherited, 0, keys));
   CHECK_OK(petal_filter_describe(inherited, &description, NULL));
@@ -168,7 +168,7 @@ static petal_status insert(petal_filter *filter, petal_open_mode mode, uint64_t 
                                   : petal_filter_insert_shared_u64(filter, key, NULL);
 }
 
-/* Whatever children do with a file that their parent has open to change it, it stays open, locked and dirty until the
+/* Whatever children do with a file that their parent has open to change it, it stays open, locked and unclean until the
  * parent closes it. */
 static void files(petal_open_mode mode) {
   const char *path = check_path("file");
@@ -185,7 +185,7 @@ static void files(petal_open_mode mode) {
   /* A fork of which the C library knows nothing. */
   IN_CHILD_OF((pid_t)syscall(SYS_fork), reads_and_refuses(filter, 1000));
 #endif
-  CHECK(is_dirty(path));
+  CHECK(is_unclean(path));
   REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
   /* A child that opens the file itself shares it, and closing it there does not matter to the parent. */
   IN_CHILD({
@@ -197,10 +197,10 @@ static void files(petal_open_mode mode) {
     REFUSED(PETAL_ERR_LOCKED, "file", try_file(path, alone));
     petal_filter_free(filter);
   });
-  CHECK(is_dirty(path));
+  CHECK(is_unclean(path));
   CHECK_OK(insert(filter, mode, 1001));
   petal_filter_free(filter);
-  CHECK(!is_dirty(path));
+  CHECK(!is_unclean(path));
   filter = opened(path, PETAL_OPEN_READ);
   CHECK_OK(petal_filter_verify(filter, NULL));
   CHECK(has(filter, 0, 1000) && has(filter, 1001, 1002));
@@ -259,7 +259,7 @@ static void maps(void) {
   petal_open_options to_write = {.struct_size = sizeof to_write, .mode = PETAL_OPEN_WRITE};
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info kind = {.struct_size = sizeof kind};
-    CHECK_OK(petal_kind_at(i, &kind, NULL));
+    CHECK_OK(petal_kind_get(i, &kind, NULL));
     if ((kind.capabilities & (PETAL_CAN_PUT | PETAL_CAN_REPLACE)) == 0) continue;
     petal_spec spec = SPEC(.kind = kind.kind, .capacity = KEYS);
     CHECK_OK(petal_spec_set(&spec, "value_bits", 10, NULL));
@@ -276,14 +276,14 @@ static void maps(void) {
       bool found = false;
       CHECK(change(map, kind.capabilities, 2) == PETAL_ERR_UNSUPPORTED_BY_HANDLE);
       REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "", petal_map_sync(map, &error));
-      REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "", petal_map_vouch(map, &error));
+      REFUSED(PETAL_ERR_UNSUPPORTED_BY_HANDLE, "", petal_map_mark_clean(map, &error));
       CHECK_OK(petal_map_get_u64(map, 1, &value, &found));
       CHECK(found && value == 1000);
       petal_map_free(map);
     });
     petal_map *reader = NULL;
     CHECK_OK(petal_map_open(path, NULL, &reader, NULL));
-    REFUSED(PETAL_ERR_DIRTY, NULL, petal_map_verify(reader, &error));
+    REFUSED(PETAL_ERR_UNCLEAN, NULL, petal_map_verify(reader, &error));
     CHECK_OK(change(map, kind.capabilities, 3));
     petal_map_free(map);
     CHECK_OK(petal_map_verify(reader, NULL));

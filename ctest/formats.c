@@ -10,7 +10,7 @@ static petal_error error = {.struct_size = sizeof error};
 
 static petal_format_info format_at(size_t index) {
   petal_format_info info = {.struct_size = sizeof info};
-  CHECK_OK(petal_format_at(index, &info, NULL));
+  CHECK_OK(petal_format_get(index, &info, NULL));
   return info;
 }
 
@@ -50,18 +50,18 @@ static void formats_describe_themselves(void) {
     CHECK_OK(petal_format_find(info.name, &found, NULL));
     CHECK(memcmp(&info, &found, sizeof info) == 0);
     char variant[PETAL_NAME_SIZE] = "kept";
-    CHECK_STATUS(petal_format_variant(info.name, info.variant_count, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_format_variant(info.name, SIZE_MAX, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_format_get_variant(info.name, info.variant_count, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_format_get_variant(info.name, SIZE_MAX, variant, NULL), PETAL_ERR_OUT_OF_RANGE);
     CHECK(strcmp(variant, "kept") == 0);
     for (uint32_t v = 0; v < info.variant_count; v++) {
-      CHECK_OK(petal_format_variant(info.name, v, variant, NULL));
+      CHECK_OK(petal_format_get_variant(info.name, v, variant, NULL));
       CHECK(variant[0] != '\0' && memchr(variant, 0, sizeof variant) != NULL);
     }
     printf("%-16s %s\n", info.name, info.summary);
   }
   petal_format_info info = {.struct_size = sizeof info}, before = info;
-  CHECK_STATUS(petal_format_at(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_format_at(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_get(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_get(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_format_find("rose", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_format_find("", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_format_find("\xff", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
@@ -69,7 +69,7 @@ static void formats_describe_themselves(void) {
   CHECK_STATUS(petal_format_recognise(NULL, 0, &info, NULL), PETAL_ERR_FOREIGN);
   CHECK(memcmp(&before, &info, sizeof info) == 0);
   char variant[PETAL_NAME_SIZE] = "kept";
-  CHECK_STATUS(petal_format_variant("rose", 0, variant, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_get_variant("rose", 0, variant, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK(strcmp(variant, "kept") == 0);
 }
 
@@ -215,7 +215,7 @@ static petal_filter *import_any(const char *format, check_image bytes, const pet
 /* A filter of a format and a variant: made, filled, written, read. */
 static void made_and_written(petal_format_info info, const char *variant) {
   petal_spec spec = {.struct_size = sizeof spec};
-  CHECK_OK(petal_format_spec(info.name, variant, 1100, 0.01, 0, &spec, &error));
+  CHECK_OK(petal_format_get_spec(info.name, variant, 1100, 0.01, 0, &spec, &error));
   CHECK(spec.struct_size == sizeof spec);
   petal_filter *filter = NULL, *batched = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, &error));
@@ -281,22 +281,22 @@ static void formats_make_and_write(void) {
     petal_spec spec = {.struct_size = sizeof spec}, before = spec;
     if (info.capabilities & PETAL_FORMAT_BUILD) continue;
     if (!(info.capabilities & PETAL_FORMAT_CREATE)) {
-      CHECK_STATUS(petal_format_spec(info.name, NULL, 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNSUPPORTED);
+      CHECK_STATUS(petal_format_get_spec(info.name, NULL, 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNSUPPORTED);
       continue;
     }
     made_and_written(info, NULL);
     for (uint32_t v = 0; v < info.variant_count; v++) {
       char variant[PETAL_NAME_SIZE];
-      CHECK_OK(petal_format_variant(info.name, v, variant, NULL));
+      CHECK_OK(petal_format_get_variant(info.name, v, variant, NULL));
       made_and_written(info, variant);
     }
-    CHECK_STATUS(petal_format_spec(info.name, "rose", 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNKNOWN_VALUE);
+    CHECK_STATUS(petal_format_get_spec(info.name, "rose", 1001, 0.01, 0, &spec, &error), PETAL_ERR_UNKNOWN_VALUE);
     CHECK_TEXT(error.message, "rose");
-    CHECK_STATUS(petal_format_spec(info.name, NULL, 1001, 1.5, 0, &spec, &error), PETAL_ERR_FALSE_POSITIVE_RATE);
+    CHECK_STATUS(petal_format_get_spec(info.name, NULL, 1001, 1.5, 0, &spec, &error), PETAL_ERR_FALSE_POSITIVE_RATE);
     CHECK(memcmp(&spec, &before, sizeof spec) == 0);
   }
   petal_spec spec = {.struct_size = sizeof spec}, before = spec;
-  CHECK_STATUS(petal_format_spec("rose", NULL, 1, 0.01, 0, &spec, &error), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_format_get_spec("rose", NULL, 1, 0.01, 0, &spec, &error), PETAL_ERR_UNKNOWN_VALUE);
   CHECK(memcmp(&spec, &before, sizeof spec) == 0);
 }
 
@@ -346,7 +346,7 @@ static void refusals(void) {
   CHECK(none == NULL);
 
   petal_builder *builder = NULL;
-  CHECK_OK(petal_filter_spec(filter, &spec, NULL));
+  CHECK_OK(petal_filter_get_spec(filter, &spec, NULL));
   CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(builder == NULL);
   petal_filter_free(filter);

@@ -54,7 +54,7 @@ static void grows_a_thousandfold(petal_kind kind) {
   /* 4.5 standard deviations of 100,000 lookups at 1 % are 0.14 %. */
   CHECK(rate(filter) < 0.01142);
   petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK(statistics.false_positive_rate < 0.0101);
   CHECK_OK(petal_filter_describe(filter, &after, NULL));
   CHECK(after.bits > before.bits && after.capacity == 100 && after.false_positive_rate == 0.01);

@@ -3,7 +3,7 @@
 
 static uint64_t hash_of(const petal_spec *spec, const void *key, size_t length) {
   uint64_t hash = 0;
-  CHECK_OK(petal_hash(spec, key, length, &hash, NULL));
+  CHECK_OK(petal_spec_hash(spec, key, length, &hash, NULL));
   return hash;
 }
 
@@ -43,7 +43,7 @@ static void once_for_many(void) {
   }
   static const unsigned char seven[8] = {7};
   uint64_t number = 0, apple = hash_of(&spec, "apple", 5), pear = hash_of(&spec, "pear", 4);
-  CHECK_OK(petal_hash_u64(&spec, 7, &number, NULL));
+  CHECK_OK(petal_spec_hash_u64(&spec, 7, &number, NULL));
   CHECK_EQUAL(number, hash_of(&spec, seven, 8));
   for (size_t i = 0; i < 4; i++) {
     uint64_t hash = 0;
@@ -62,10 +62,10 @@ static void refusals(void) {
   petal_spec keyless = {.struct_size = sizeof keyless, .hash = PETAL_HASH_SIPHASH13};
   petal_spec unknown = {.struct_size = sizeof unknown, .hash = 77};
   uint64_t hash = 99;
-  CHECK_STATUS(petal_hash(&external, "a", 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_STATUS(petal_hash_u64(&external, 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_STATUS(petal_hash(&keyless, "a", 1, &hash, NULL), PETAL_ERR_KEY_MISSING);
-  CHECK_STATUS(petal_hash_u64(&unknown, 1, &hash, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_spec_hash(&external, "a", 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_spec_hash_u64(&external, 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_spec_hash(&keyless, "a", 1, &hash, NULL), PETAL_ERR_SECRET_MISSING);
+  CHECK_STATUS(petal_spec_hash_u64(&unknown, 1, &hash, NULL), PETAL_ERR_UNKNOWN_VALUE);
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&external, &filter, NULL));
   CHECK_STATUS(petal_filter_hash(filter, "a", 1, &hash), PETAL_ERR_EXTERNAL_HASH);
@@ -108,9 +108,9 @@ static void digests(void) {
   CHECK_OK(petal_filter_insert_batch(batch, &keys, NULL, NULL));
   CHECK_OK(petal_filter_insert_batch(strings, &bytes, NULL, NULL));
   bool equal = false;
-  CHECK_OK(petal_filter_equal(single, batch, &equal, NULL));
+  CHECK_OK(petal_filter_equals(single, batch, &equal, NULL));
   CHECK(equal);
-  CHECK_OK(petal_filter_equal(single, strings, &equal, NULL));
+  CHECK_OK(petal_filter_equals(single, strings, &equal, NULL));
   CHECK(equal);
   uint8_t found[COUNT];
   petal_answers answers = {.struct_size = sizeof answers, .bytes = found};
@@ -144,7 +144,7 @@ static void digests(void) {
   keys = petal_keys_hashes(offsets, COUNT);
   CHECK_STATUS(petal_filter_insert_batch(single, &keys, NULL, NULL), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_filter_insert_u64(single, 7, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_OK(petal_filter_equal(single, batch, &equal, NULL));
+  CHECK_OK(petal_filter_equals(single, batch, &equal, NULL));
   CHECK(equal);
   petal_filter *plain = NULL;
   petal_spec other = {.struct_size = sizeof other, .kind = PETAL_KIND_BLOOM, .capacity = COUNT};

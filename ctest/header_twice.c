@@ -6,5 +6,5 @@ petal_status petal_test_second_file(petal_filter *filter);
 
 petal_status petal_test_second_file(petal_filter *filter) {
   petal_spec spec = {.struct_size = sizeof(petal_spec)};
-  return petal_filter_spec(filter, &spec, NULL);
+  return petal_filter_get_spec(filter, &spec, NULL);
 }

@@ -129,14 +129,14 @@ static void writing_in_place(void) {
   for (uint64_t i = 0; i < 600; i++) CHECK_OK(petal_filter_insert_u64(mapped, check_key(i), NULL));
   /* Another handle sees what was written, and that the writer is not done. */
   petal_filter *reader = open_file(path, PETAL_OPEN_READ);
-  CHECK(state(reader) & PETAL_STATE_DIRTY);
-  CHECK_STATUS(petal_filter_verify(reader, NULL), PETAL_ERR_DIRTY);
+  CHECK(state(reader) & PETAL_STATE_UNCLEAN);
+  CHECK_STATUS(petal_filter_verify(reader, NULL), PETAL_ERR_UNCLEAN);
   for (uint64_t i = 0; i < 600; i++) CHECK(petal_filter_contains_u64(reader, check_key(i)));
   petal_filter_free(reader);
 
   CHECK_OK(petal_filter_sync(mapped, NULL));
   reader = open_file(path, PETAL_OPEN_READ);
-  CHECK_EQUAL(state(reader) & PETAL_STATE_DIRTY, 0);
+  CHECK_EQUAL(state(reader) & PETAL_STATE_UNCLEAN, 0);
   CHECK_OK(petal_filter_verify(reader, NULL));
   CHECK_EQUAL(check_keys(reader), 600);
   petal_filter_free(reader);
@@ -292,7 +292,7 @@ static void keyed(void) {
     CHECK_EQUAL(state(locked) & PETAL_STATE_CAN_HASH, 0);
     CHECK(check_same_bits(locked, filter));
     CHECK(petal_filter_contains(locked, "nobody", 6) && petal_filter_contains_u64(locked, 123456789));
-    CHECK_STATUS(petal_filter_contains_checked_u64(locked, 5, &found), PETAL_ERR_KEY_MISSING);
+    CHECK_STATUS(petal_filter_contains_checked_u64(locked, 5, &found), PETAL_ERR_SECRET_MISSING);
     CHECK_OK(petal_filter_verify(locked, NULL));
     uint64_t hash = 0;
     CHECK_OK(petal_filter_hash_u64(filter, check_key(5), &hash));
@@ -311,7 +311,7 @@ static void keyed(void) {
     petal_filter_free(open);
 
     options.key[0] = 0;
-    CHECK_STATUS(petal_filter_open(path, &options, &none, NULL), PETAL_ERR_KEY_MISMATCH);
+    CHECK_STATUS(petal_filter_open(path, &options, &none, NULL), PETAL_ERR_SECRET_MISMATCH);
     CHECK(none == NULL);
   }
   petal_filter_free(filter);

@@ -62,42 +62,42 @@ static void test_contains(double store) {
     for (unsigned j = 0; j < asked; j++) add(index, query, 3 + 2 * j);
     uint64_t ids[ROWS], expected[ROWS];
     size_t found = 0, count = 0;
-    petal_search_options options = PETAL_SEARCH_OPTIONS_INIT;
+    petal_index_search_options options = PETAL_INDEX_SEARCH_OPTIONS_INIT;
     options.threads = asked;
     for (unsigned i = 0; i < ROWS; i++) {
       if (i != 5 && has_all(rows[i], query)) expected[count++] = 7 * i;
     }
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL));
+    CHECK_OK(petal_index_find_containing(index, query, LENGTH, &options, ids, ROWS, &found, NULL));
     CHECK(found == count && memcmp(ids, expected, count * sizeof *ids) == 0);
     /* Without room the number is written all the same, and nothing is written past the room. */
     ids[1] = 1;
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, NULL, 0, &found, NULL));
+    CHECK_OK(petal_index_find_containing(index, query, LENGTH, NULL, NULL, 0, &found, NULL));
     CHECK_EQUAL(found, count);
-    CHECK_OK(petal_index_contains_all(index, query, LENGTH, NULL, ids, 1, &found, NULL));
+    CHECK_OK(petal_index_find_containing(index, query, LENGTH, NULL, ids, 1, &found, NULL));
     CHECK(found == count && ids[1] == 1);
     /* A callback gets the same, until it says false. */
     struct taken taken = {{0}, 0, ROWS};
     uint64_t given = 0, total = 0;
-    CHECK_OK(petal_index_each_contains_all(index, query, LENGTH, &options, take, &taken, &given, NULL));
+    CHECK_OK(petal_index_visit_containing(index, query, LENGTH, &options, take, &taken, &given, NULL));
     CHECK(given == count && taken.count == count && memcmp(taken.ids, expected, count * sizeof *expected) == 0);
     taken.count = 0;
     taken.most = 2;
-    CHECK_OK(petal_index_each_contains_all(index, query, LENGTH, &options, take, &taken, NULL, NULL));
+    CHECK_OK(petal_index_visit_containing(index, query, LENGTH, &options, take, &taken, NULL, NULL));
     CHECK_EQUAL(taken.count, count < 2 ? count : 2);
     options.progress = stop;
     options.progress_context = &total;
     memset(ids, 0xee, sizeof ids);
     found = 4711;
-    CHECK_STATUS(petal_index_contains_all(index, query, LENGTH, &options, ids, ROWS, &found, NULL),
+    CHECK_STATUS(petal_index_find_containing(index, query, LENGTH, &options, ids, ROWS, &found, NULL),
                  PETAL_ERR_CANCELLED);
     CHECK(found == 4711 && ids[0] == UINT64_C(0xeeeeeeeeeeeeeeee));
     CHECK_EQUAL(total, ROWS);
     double rate = -1;
-    CHECK_OK(petal_index_false_positive_rate_of(index, query, LENGTH, &rate, NULL));
+    CHECK_OK(petal_index_expected_false_positive_rate(index, query, LENGTH, &rate, NULL));
     CHECK(asked == 0 ? rate == 1 : rate > 0 && rate < .1);
   }
   size_t found = 77;
-  CHECK_STATUS(petal_index_contains_all(index, rows[0], LENGTH - 1, NULL, NULL, 0, &found, NULL),
+  CHECK_STATUS(petal_index_find_containing(index, rows[0], LENGTH - 1, NULL, NULL, 0, &found, NULL),
                PETAL_ERR_OUT_OF_RANGE);
   CHECK_EQUAL(found, 77);
   petal_index_free(index);
@@ -108,16 +108,16 @@ static void test_folds(void) {
   unsigned char row[LENGTH] = {0}, folded[LENGTH] = {0}, expected[LENGTH / 4] = {0};
   row[0] = 1;
   row[LENGTH - 1] = 0x81;
-  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 64, folded, 8, NULL));
+  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_INDEX_FOLD_MODULO, 64, folded, 8, NULL));
   expected[0] = 1;
   expected[7] = 0x81;
   CHECK(memcmp(folded, expected, 8) == 0);
-  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_ADJACENT, 64, folded, 8, NULL));
+  CHECK_OK(petal_index_fold_row(index, row, LENGTH, PETAL_INDEX_FOLD_ADJACENT, 64, folded, 8, NULL));
   expected[7] = 0xc0;
   CHECK(memcmp(folded, expected, 8) == 0);
-  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 65, folded, 9, NULL),
+  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_INDEX_FOLD_MODULO, 65, folded, 9, NULL),
                PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_FOLD_MODULO, 64, folded, 7, NULL),
+  CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, PETAL_INDEX_FOLD_MODULO, 64, folded, 7, NULL),
                PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_index_fold_row(index, row, LENGTH, 2, 64, folded, 8, NULL), PETAL_ERR_UNKNOWN_VALUE);
   petal_index_free(index);
@@ -127,7 +127,7 @@ static void test_features(void) {
   petal_index *index = make(0, 1);
   unsigned char row[LENGTH] = {0}, same[LENGTH] = {0}, other[LENGTH] = {0};
   size_t found = 0;
-  CHECK_STATUS(petal_index_contains_all(index, row, LENGTH, NULL, NULL, 0, &found, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_index_find_containing(index, row, LENGTH, NULL, NULL, 0, &found, NULL), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_index_add_feature_hash(index, row, LENGTH, 1, 64, NULL));
   CHECK_STATUS(petal_index_add_feature_hash(index, row, LENGTH, 1, 65, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_index_add_feature(index, row, LENGTH + 1, "x", 1, 1, NULL), PETAL_ERR_OUT_OF_RANGE);
@@ -138,12 +138,13 @@ static void test_features(void) {
     add(index, other, 10 + i);
   }
   double similarity = 0, margin = 0;
-  CHECK_OK(petal_index_corrected(index, row, same, LENGTH, &similarity, NULL, NULL));
+  CHECK_OK(petal_index_estimate_similarity(index, row, same, LENGTH, &similarity, NULL, NULL));
   CHECK(similarity == 1);
-  CHECK_OK(petal_index_corrected(index, row, other, LENGTH, &similarity, &margin, NULL));
+  CHECK_OK(petal_index_estimate_similarity(index, row, other, LENGTH, &similarity, &margin, NULL));
   CHECK(margin > 0 && margin < .2 && similarity > 1. / 3 - 4.5 * margin && similarity < 1. / 3 + 4.5 * margin);
   memset(row, 0, LENGTH);
-  CHECK_STATUS(petal_index_corrected(index, row, row, LENGTH, &similarity, &margin, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_index_estimate_similarity(index, row, row, LENGTH, &similarity, &margin, NULL),
+               PETAL_ERR_OUT_OF_RANGE);
   petal_index_free(index);
 }
 

@@ -30,13 +30,13 @@ static petal_filter *make(petal_kind kind, uint64_t blocks, uint32_t hashes, pet
 
 static petal_view view_of(const petal_filter *filter) {
   petal_view view = {.struct_size = sizeof view};
-  CHECK_OK(petal_filter_view(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_view(filter, &view, NULL));
   return view;
 }
 
 static petal_view writable_view_of(petal_filter *filter) {
   petal_view view = {.struct_size = sizeof view};
-  CHECK_OK(petal_filter_view_writable(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_writable_view(filter, &view, NULL));
   return view;
 }
 
@@ -57,8 +57,8 @@ static void agrees(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t h
   CHECK_EQUAL(reader.payload_bytes, blocks * (kind == PETAL_KIND_BLOCKED ? 64 : 32));
   CHECK((reader.table != NULL) == (kind == PETAL_KIND_BLOCKED) && (reader.table_count > 0) == (reader.table != NULL));
   CHECK(view.struct_size == sizeof view);
-  const petal_layout blocked = shares == 2 ? PETAL_LAYOUT_TWO_BLOCKS : PETAL_LAYOUT_BLOCKED;
-  CHECK_EQUAL(view.layout, kind == PETAL_KIND_BLOCKED ? blocked : PETAL_LAYOUT_SPLIT_BLOCK);
+  const petal_view_layout blocked = shares == 2 ? PETAL_VIEW_LAYOUT_TWO_BLOCKS : PETAL_VIEW_LAYOUT_BLOCKED;
+  CHECK_EQUAL(view.layout, kind == PETAL_KIND_BLOCKED ? blocked : PETAL_VIEW_LAYOUT_SPLIT_BLOCK);
 
   /* About half full in the end, so that lookups say both; small filters get full. */
   uint64_t keys = check_scaled(KEYS), count = blocks * 20 < keys ? blocks * 20 : keys, wrong = 0, yes = 0;
@@ -89,7 +89,7 @@ static void agrees(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t h
 
   /* What was inserted inline is not counted until somebody says so; then the images are the same. */
   CHECK_EQUAL(check_keys(inlined), 0);
-  CHECK_OK(petal_filter_add_offered(inlined, 2 * count, NULL));
+  CHECK_OK(petal_filter_add_insertions(inlined, 2 * count, NULL));
   check_image image = check_take_image(called);
   CHECK(check_same_image(inlined, image));
   free(image.bytes);
@@ -147,7 +147,7 @@ static void images_are_marked(void) {
   for (int i = 0; i < 2; i++) {
     options.mode = modes[i];
     CHECK_OK(petal_filter_open(path, &options, &filter, NULL));
-    CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
+    CHECK_STATUS(petal_filter_get_writable_view(filter, &view, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
     CHECK(view.layout == 0 && view.payload == NULL);
     petal_view reader = view_of(filter);
     CHECK_STATUS(petal_view_insert_u64(&reader, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
@@ -159,7 +159,7 @@ static void images_are_marked(void) {
     petal_filter_free(filter);
   }
 
-  /* For writing: the file is dirty as soon as there is a view, and clean after freeing, with a checksum that holds. */
+  /* For writing: the file is unclean as soon as there is a view, and clean after freeing, with a checksum that fits. */
   petal_filter *other = NULL;
   options.mode = PETAL_OPEN_WRITE;
   CHECK_OK(petal_filter_open(path, &options, &filter, NULL));
@@ -169,7 +169,7 @@ static void images_are_marked(void) {
   petal_filter_free(other);
   petal_view writer = writable_view_of(filter);
   CHECK_OK(petal_filter_open(path, NULL, &other, NULL));
-  CHECK_STATUS(petal_filter_verify(other, NULL), PETAL_ERR_DIRTY);
+  CHECK_STATUS(petal_filter_verify(other, NULL), PETAL_ERR_UNCLEAN);
   petal_filter_free(other);
   CHECK_OK(petal_view_insert_u64(&writer, 1, NULL));
   CHECK_OK(petal_filter_sync(filter, NULL));
@@ -206,13 +206,13 @@ static void refusals_say_true(void) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_QUOTIENT};
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  CHECK_STATUS(petal_filter_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_get_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(error.status, PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, "layout");
-  CHECK_STATUS(petal_filter_view_writable(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_get_writable_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
   view.struct_size = 8;
-  CHECK_STATUS(petal_filter_view(filter, &view, NULL), PETAL_ERR_STRUCT_SIZE);
-  CHECK_STATUS(petal_filter_view_writable(filter, &view, NULL), PETAL_ERR_STRUCT_SIZE);
+  CHECK_STATUS(petal_filter_get_view(filter, &view, NULL), PETAL_ERR_STRUCT_SIZE);
+  CHECK_STATUS(petal_filter_get_writable_view(filter, &view, NULL), PETAL_ERR_STRUCT_SIZE);
   CHECK(petal_view_contains_u64(&view, 1) && petal_view_contains_hash(&view, 1));
   CHECK(petal_view_contains_u64(NULL, 1) && petal_view_contains_hash(NULL, 1));
   CHECK_STATUS(petal_view_insert_hash(&view, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);

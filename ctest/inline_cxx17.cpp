@@ -20,7 +20,7 @@ static bool works(petal_kind kind) {
   petal_view view{};
   view.struct_size = sizeof view;
   bool is_new = false;
-  return petal_filter_view_writable(seen.get(), &view, nullptr) == PETAL_OK &&
+  return petal_filter_get_writable_view(seen.get(), &view, nullptr) == PETAL_OK &&
          petal_view_insert_u64(&view, 42, &is_new) == PETAL_OK && is_new && petal_view_contains_u64(&view, 42) &&
          petal_filter_contains_u64(seen.get(), 42) && !petal_view_contains_u64(&view, 43);
 }
@@ -38,7 +38,7 @@ static bool reads(petal_kind kind) {
   petal_builder_free(builder);
   std::unique_ptr<petal_filter, Free> seen(made);
   petal_view view{};
-  return right && petal_filter_view(seen.get(), &view, nullptr) == PETAL_OK && petal_view_contains_u64(&view, 42) &&
+  return right && petal_filter_get_view(seen.get(), &view, nullptr) == PETAL_OK && petal_view_contains_u64(&view, 42) &&
          petal_view_contains_u64(&view, 43) == petal_filter_contains_u64(seen.get(), 43);
 }
 

@@ -37,7 +37,7 @@ static petal_filter *made(const recipe *r) {
 /* Whether a view says of as many keys and hashes what the filter says. */
 static void agrees(const petal_filter *filter, uint64_t keys, uint64_t asked) {
   petal_view view = PETAL_VIEW_INIT;
-  CHECK_OK(petal_filter_view(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_view(filter, &view, NULL));
   uint64_t wrong = 0, lost = 0;
   for (uint64_t i = 0; i < asked; i++) {
     petal_view_prefetch_u64(&view, check_key(i + 16));
@@ -141,7 +141,7 @@ static void crowds_agree(void) {
     CHECK_OK(petal_builder_finish(builder, &filter, NULL));
     petal_builder_free(builder);
     petal_view view = PETAL_VIEW_INIT;
-    CHECK_OK(petal_filter_view(filter, &view, NULL));
+    CHECK_OK(petal_filter_get_view(filter, &view, NULL));
     uint64_t wrong = 0, lost = 0;
     for (uint64_t k = 0; k < 5000; k++) {
       bool found = petal_view_contains_hash(&view, unordered(k));
@@ -162,7 +162,7 @@ static void insertions_agree(void) {
     petal_filter *inlined = made(&RECIPES[i]), *called = NULL;
     CHECK_OK(petal_filter_copy(inlined, &called, NULL));
     petal_view view = PETAL_VIEW_INIT;
-    CHECK_OK(petal_filter_view_writable(inlined, &view, NULL));
+    CHECK_OK(petal_filter_get_writable_view(inlined, &view, NULL));
     uint64_t wrong = 0;
     for (uint64_t k = 0; k < 1000; k++) {
       bool is_new = false, expected = true;
@@ -187,7 +187,7 @@ static void refusals_are_told(void) {
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
     petal_filter *filter = made(&others[i]);
     petal_view view = PETAL_VIEW_INIT;
-    CHECK_STATUS(petal_filter_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_get_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
     CHECK(view.layout == 0 && petal_view_contains_u64(&view, 1));
     petal_filter_free(filter);
   }
@@ -195,9 +195,9 @@ static void refusals_are_told(void) {
     if (is_insertable(RECIPES[i].kind)) continue;
     petal_filter *filter = made(&RECIPES[i]);
     petal_view view = PETAL_VIEW_INIT;
-    CHECK_STATUS(petal_filter_view_writable(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_get_writable_view(filter, &view, &error), PETAL_ERR_UNSUPPORTED);
     CHECK_TEXT(error.message, "lookups only");
-    CHECK_OK(petal_filter_view(filter, &view, NULL));
+    CHECK_OK(petal_filter_get_view(filter, &view, NULL));
     CHECK_STATUS(petal_view_insert_u64(&view, 1, NULL), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
     view.writable_payload = (uint64_t *)(uintptr_t)view.payload;
     CHECK_STATUS(petal_view_insert_u64(&view, 1, NULL), PETAL_ERR_UNSUPPORTED);
@@ -220,7 +220,7 @@ static uint64_t ask(const petal_view *view, uint64_t from, uint64_t count) {
 static void stays_inside(const recipe *r, uint64_t rounds) {
   petal_filter *filter = made(r);
   petal_view view = PETAL_VIEW_INIT;
-  CHECK_OK(petal_filter_view(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_view(filter, &view, NULL));
   ask_forged(&view, ask, rounds, check_scaled(200000), check_scaled(100000));
   petal_filter_free(filter);
 }
@@ -229,7 +229,7 @@ static void stays_inside(const recipe *r, uint64_t rounds) {
 static void forged_images_are_asked(const recipe *r) {
   petal_filter *filter = made(r), *opened = NULL;
   petal_view view = PETAL_VIEW_INIT;
-  CHECK_OK(petal_filter_view(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_view(filter, &view, NULL));
   check_image image = check_take_image(filter);
   const size_t payload = (size_t)view.payload_bytes;
   uint64_t views = 0;
@@ -244,7 +244,7 @@ static void forged_images_are_asked(const recipe *r) {
     }
     if (petal_filter_open_in_buffer(bytes, image.length, NULL, &opened, NULL) != PETAL_OK) continue;
     petal_view seen = PETAL_VIEW_INIT;
-    if (petal_filter_view(opened, &seen, NULL) == PETAL_OK) {
+    if (petal_filter_get_view(opened, &seen, NULL) == PETAL_OK) {
       views++;
       fenced f = fence(&seen, true);
       seen.payload = f.payload;

@@ -87,7 +87,7 @@ static bool same(const petal_map *map, const petal_view *view, petal_hash_functi
 static void lookups_agree(const recipe *r) {
   petal_map *map = made(r);
   petal_view view = PETAL_VIEW_INIT;
-  CHECK_OK(petal_map_view(map, &view, NULL));
+  CHECK_OK(petal_map_get_view(map, &view, NULL));
   CHECK(view.writable_payload == NULL && view.hash == r->hash);
   uint64_t wrong = 0, lost = 0, asked = r->keys + check_scaled(r->keys + 2000);
   for (uint64_t i = 0; i < asked; i++) wrong += !same(map, &view, r->hash, i);
@@ -119,7 +119,7 @@ static void crowds_agree(void) {
     CHECK_OK(petal_map_builder_finish(builder, &map, NULL));
     petal_map_builder_free(builder);
     petal_view view = PETAL_VIEW_INIT;
-    CHECK_OK(petal_map_view(map, &view, NULL));
+    CHECK_OK(petal_map_get_view(map, &view, NULL));
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < 2000; i++) {
       uint64_t hash = unordered((i ^ i >> 31 ^ i >> 62) * UINT64_C(0x319642b2d24d8ec3)), value = 0, expected = 1;
@@ -143,7 +143,7 @@ static void refusals_are_told(void) {
   uint64_t value = 77;
   bool found = true;
   petal_map *map = made(&apart);
-  CHECK_STATUS(petal_map_view(map, &view, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_get_view(map, &view, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, "layout");
   CHECK(view.layout == 0);
   CHECK_STATUS(petal_view_get_u64(&view, 1, &value, &found), PETAL_ERR_UNSUPPORTED);
@@ -151,9 +151,9 @@ static void refusals_are_told(void) {
 
   map = made(&plain);
   view.struct_size = 8;
-  CHECK_STATUS(petal_map_view(map, &view, NULL), PETAL_ERR_STRUCT_SIZE);
+  CHECK_STATUS(petal_map_get_view(map, &view, NULL), PETAL_ERR_STRUCT_SIZE);
   view.struct_size = sizeof view;
-  CHECK_OK(petal_map_view(map, &view, NULL));
+  CHECK_OK(petal_map_get_view(map, &view, NULL));
   CHECK_STATUS(petal_view_get_hash(&view, 1, &value, &found), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_view_get_u64(NULL, 1, &value, &found), PETAL_ERR_NULL);
   CHECK_STATUS(petal_view_get_u64(&view, 1, &value, NULL), PETAL_ERR_NULL);
@@ -170,7 +170,7 @@ static void refusals_are_told(void) {
   const recipe *others[] = {&external, &other};
   for (int i = 0; i < 2; i++) {
     map = made(others[i]);
-    CHECK_OK(petal_map_view(map, &view, NULL));
+    CHECK_OK(petal_map_get_view(map, &view, NULL));
     CHECK_STATUS(petal_view_get_u64(&view, 1, &value, &found), PETAL_ERR_UNSUPPORTED);
     petal_map_free(map);
   }
@@ -178,12 +178,12 @@ static void refusals_are_told(void) {
   /* A kind of map without such a layout, and a view of a filter. */
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_APPROXIMATOR, .capacity = 10};
   CHECK_OK(petal_map_new(&spec, &map, NULL));
-  CHECK_STATUS(petal_map_view(map, &view, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_get_view(map, &view, NULL), PETAL_ERR_UNSUPPORTED);
   petal_map_free(map);
   petal_filter *filter = NULL;
   spec.kind = PETAL_KIND_BLOCKED;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
-  CHECK_OK(petal_filter_view(filter, &view, NULL));
+  CHECK_OK(petal_filter_get_view(filter, &view, NULL));
   CHECK_STATUS(petal_view_get_u64(&view, 1, &value, &found), PETAL_ERR_UNSUPPORTED);
   petal_filter_free(filter);
 }
@@ -209,7 +209,7 @@ static uint64_t ask(const petal_view *view, uint64_t from, uint64_t count) {
 static void stays_inside(const recipe *r) {
   petal_map *map = made(r);
   petal_view view = PETAL_VIEW_INIT;
-  CHECK_OK(petal_map_view(map, &view, NULL));
+  CHECK_OK(petal_map_get_view(map, &view, NULL));
   ask_forged(&view, ask, check_scaled(500), check_scaled(50000), check_scaled(20000));
   petal_map_free(map);
 }

@@ -25,11 +25,11 @@ static void holds_multiples(const petal_filter *filter, uint64_t of) {
   petal_answers answers = ANSWERS(.counts = counts);
   CHECK_OK(petal_filter_count_batch(filter, U64_KEYS(keys, UNIVERSE + 100), &answers, NULL));
   for (uint64_t key = 0; key < UNIVERSE + 100; key++) CHECK_EQUAL(counts[key], key < UNIVERSE && key % of == 0);
-  petal_estimate estimate;
-  CHECK_OK(petal_filter_estimate(filter, &estimate, NULL));
+  petal_filter_estimate estimate;
+  CHECK_OK(petal_filter_get_estimate(filter, &estimate, NULL));
   CHECK(estimate.value == (double)((UNIVERSE - 1) / of + 1) && estimate.low == estimate.value);
   petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_filter_statistics(filter, &statistics, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &statistics, NULL));
   CHECK(statistics.false_positive_rate == 0);
 }
 
@@ -81,7 +81,7 @@ int main(void) {
   size_t kinds = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info, NULL));
+    CHECK_OK(petal_kind_get(i, &info, NULL));
     if ((info.flags & PETAL_TAKES_INTEGERS) == 0) continue;
     integers(info.kind);
     kinds++;

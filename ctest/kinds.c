@@ -19,14 +19,14 @@ static void parameter_is_sane(petal_kind kind, size_t index, const petal_paramet
 
   char choice[PETAL_NAME_SIZE];
   for (uint32_t i = 0; i < info->choice_count; i++) {
-    CHECK_OK(petal_kind_choice(kind, index, i, choice, NULL));
+    CHECK_OK(petal_kind_get_choice(kind, index, i, choice, NULL));
     CHECK(is_text(choice, sizeof choice));
     CHECK_OK(petal_spec_set_choice(&spec, info->name, choice, NULL));
     CHECK_OK(petal_spec_get(&spec, info->name, &value, NULL));
     CHECK(value == i);
   }
   memcpy(choice, "kept", 5);
-  CHECK_STATUS(petal_kind_choice(kind, index, info->choice_count, choice, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_choice(kind, index, info->choice_count, choice, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK(strcmp(choice, "kept") == 0);
   if (info->choice_count > 0) CHECK(info->minimum == 0 && info->maximum == info->choice_count - 1);
 }
@@ -37,7 +37,7 @@ static size_t foreign;
 
 static void kind_is_sane(size_t index) {
   petal_kind_info info = {.struct_size = sizeof info}, found = {.struct_size = sizeof found};
-  CHECK_OK(petal_kind_at(index, &info, NULL));
+  CHECK_OK(petal_kind_get(index, &info, NULL));
   CHECK_EQUAL(info.struct_size, sizeof info);
   CHECK(info.kind != 0 && is_text(info.name, sizeof info.name) && is_text(info.summary, sizeof info.summary));
   CHECK_OK(petal_kind_find(info.name, &found, NULL));
@@ -46,12 +46,12 @@ static void kind_is_sane(size_t index) {
 
   petal_parameter_info parameter = {.struct_size = sizeof parameter};
   for (uint32_t i = 0; i < info.parameter_count; i++) {
-    CHECK_OK(petal_kind_parameter(info.kind, i, &parameter, NULL));
+    CHECK_OK(petal_kind_get_parameter(info.kind, i, &parameter, NULL));
     parameter_is_sane(info.kind, i, &parameter);
   }
   petal_parameter_info before = parameter;
-  CHECK_STATUS(petal_kind_parameter(info.kind, info.parameter_count, &parameter, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_kind_parameter(info.kind, SIZE_MAX, &parameter, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_parameter(info.kind, info.parameter_count, &parameter, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_parameter(info.kind, SIZE_MAX, &parameter, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK(memcmp(&before, &parameter, sizeof before) == 0);
 
   /* A kind makes filters, which can do what the kind can, or maps, or sketches, and nothing else. */
@@ -124,8 +124,8 @@ int main(void) {
   CHECK(defaults[0] == 1 && defaults[1] == 1 && defaults[2] == 1);
 
   petal_kind_info info = {.struct_size = sizeof info}, before = info;
-  CHECK_STATUS(petal_kind_at(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_kind_at(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_kind_find("rose", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_kind_find("", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_kind_find("\xff", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
@@ -139,10 +139,10 @@ int main(void) {
 
   char name[PETAL_NAME_SIZE];
   petal_parameter_info parameter = {.struct_size = sizeof parameter};
-  CHECK_OK(petal_kind_parameter(PETAL_KIND_BLOOM, 0, &parameter, NULL));
+  CHECK_OK(petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, &parameter, NULL));
   CHECK(strcmp(parameter.name, "partitioned") == 0);
-  CHECK_STATUS(petal_kind_parameter(999, 0, &parameter, NULL), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_kind_choice(999, 0, 0, name, NULL), PETAL_ERR_UNKNOWN_VALUE);
-  CHECK_STATUS(petal_kind_choice(PETAL_KIND_BLOOM, 99, 0, name, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_parameter(999, 0, &parameter, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_get_choice(999, 0, 0, name, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_kind_get_choice(PETAL_KIND_BLOOM, 99, 0, name, NULL), PETAL_ERR_OUT_OF_RANGE);
   return check_done();
 }

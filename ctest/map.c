@@ -41,9 +41,9 @@ static petal_map *of_numbers(size_t count, double rate) {
   petal_answers answers = ANSWERS(.done = 99);
   CHECK_OK(petal_map_builder_put_batch(builder, U64_KEYS(keys, count), values, &answers, NULL));
   CHECK_EQUAL(answers.done, count);
-  uint64_t offered = 0;
-  CHECK_OK(petal_map_builder_offered(builder, &offered, NULL));
-  CHECK_EQUAL(offered, count);
+  uint64_t insertions = 0;
+  CHECK_OK(petal_map_builder_key_count(builder, &insertions, NULL));
+  CHECK_EQUAL(insertions, count);
   return finish(builder);
 }
 
@@ -71,8 +71,8 @@ static void laws(void) {
     petal_description description = {.struct_size = sizeof description};
     petal_statistics statistics = {.struct_size = sizeof statistics};
     CHECK_OK(petal_map_describe(map, &description, NULL));
-    CHECK_OK(petal_map_statistics(map, &statistics, NULL));
-    CHECK(description.kind == PETAL_KIND_BLOOMIER && description.offered == counts[n]);
+    CHECK_OK(petal_map_get_statistics(map, &statistics, NULL));
+    CHECK(description.kind == PETAL_KIND_BLOOMIER && description.insertions == counts[n]);
     CHECK_CLOSE(statistics.false_positive_rate, counts[n] == 0 ? 0 : 1.0 / 256, 0);
     CHECK_EQUAL((uint64_t)statistics.count_estimate, counts[n]);
     petal_map_free(map);
@@ -266,10 +266,10 @@ static void approximator(void) {
   CHECK(answers.done == COUNT && answers.true_count <= COUNT / 2);
   CHECK_STATUS(petal_map_replace_u64(map, 1, 1, NULL), PETAL_ERR_UNSUPPORTED);
   petal_statistics statistics = {.struct_size = sizeof statistics};
-  CHECK_OK(petal_map_statistics(map, &statistics, NULL));
+  CHECK_OK(petal_map_get_statistics(map, &statistics, NULL));
   CHECK(statistics.count_estimate > 0.9 * COUNT && statistics.count_estimate < 1.1 * COUNT);
   CHECK_OK(petal_map_sync(map, NULL));
-  CHECK_OK(petal_map_vouch(map, NULL));
+  CHECK_OK(petal_map_mark_clean(map, NULL));
   CHECK_OK(petal_map_clear(map, NULL));
   CHECK_OK(petal_map_get(map, "a", 1, &value, &found));
   CHECK(!found && value == 0);

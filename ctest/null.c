@@ -105,10 +105,10 @@ IMAGE(router)
 IMAGE(aggregate)
 IMAGE(digest)
 IMAGE(index)
-HANDLE(builder, 8, CHECK_OK(petal_builder_offered(handle, (uint64_t *)(void *)image.bytes, NULL)))
-HANDLE(map_builder, 8, CHECK_OK(petal_map_builder_offered(handle, (uint64_t *)(void *)image.bytes, NULL)))
+HANDLE(builder, 8, CHECK_OK(petal_builder_key_count(handle, (uint64_t *)(void *)image.bytes, NULL)))
+HANDLE(map_builder, 8, CHECK_OK(petal_map_builder_key_count(handle, (uint64_t *)(void *)image.bytes, NULL)))
 HANDLE(index_builder, 8, (void)handle)
-HANDLE(session, 8, image.bytes[0] = (unsigned char)petal_session_turn(handle))
+HANDLE(session, 8, image.bytes[0] = (unsigned char)petal_session_get_turn(handle))
 HANDLE(stream, 8, image.bytes[0] = (unsigned char)petal_stream_symbols_written(handle))
 
 /* What an error says, if the call has one. */
@@ -346,18 +346,18 @@ static petal_stream *stream_of(const petal_sketch *sketch) {
   return give_stream(stream);
 }
 
-static petal_session *new_session(petal_role role) {
+static petal_session *new_session(petal_session_role role) {
   petal_session *session = NULL;
   CHECK_OK(petal_session_new(symbols(), role, 0, &session, NULL));
   return session;
 }
 
-static petal_session *session_of(petal_role role) { return give_session(new_session(role)); }
+static petal_session *session_of(petal_session_role role) { return give_session(new_session(role)); }
 
 /* A session that has ended. */
 static petal_session *ended_session(void) {
-  petal_session *first = new_session(PETAL_ROLE_INITIATOR), *second = new_session(PETAL_ROLE_RESPONDER);
-  for (petal_session *from = first, *to = second; petal_session_turn(from) == PETAL_TURN_SEND;) {
+  petal_session *first = new_session(PETAL_SESSION_ROLE_INITIATOR), *second = new_session(PETAL_SESSION_ROLE_RESPONDER);
+  for (petal_session *from = first, *to = second; petal_session_get_turn(from) == PETAL_SESSION_TURN_SEND;) {
     const void *message;
     size_t length;
     CHECK_OK(petal_session_send(from, &message, &length, NULL));
@@ -417,7 +417,7 @@ static petal_map_builder *a_map_builder(void) { return map_builder_of(spec_of(0)
 static petal_map *a_map(void) { return map_of(spec_of(PETAL_KIND_APPROXIMATOR)); }
 static petal_sketch *a_sketch(void) { return sketch_of(spec_of(0)); }
 static petal_stream *a_stream(void) { return stream_of(symbols()); }
-static petal_session *a_session(void) { return session_of(PETAL_ROLE_INITIATOR); }
+static petal_session *a_session(void) { return session_of(PETAL_SESSION_ROLE_INITIATOR); }
 static petal_router *a_router(void) { return router_of(1, 2); }
 static petal_router *lone_router(void) { return router_of(1, 0); }
 static petal_digest *a_digest(void) { return digest_of(false); }
@@ -442,13 +442,13 @@ static petal_plan_request *a_request(void) {
   return place(&request, sizeof request);
 }
 
-static petal_walk *a_walk(void) {
-  petal_walk walk = {.hops_left = 3};
+static petal_router_walk_state *a_walk(void) {
+  petal_router_walk_state walk = {.hops_left = 3};
   return place(&walk, sizeof walk);
 }
 
-static const petal_meeting met = {PETAL_MEETING_FIRST, 0};
-static const petal_state_value previous = {1, 1};
+static const petal_aggregate_answer met = {PETAL_AGGREGATE_OUTCOME_FIRST, 0};
+static const petal_aggregate_state_value previous = {1, 1};
 
 /* Bytes that calls read, each made once; an aligned copy where a call may change them. */
 typedef struct {

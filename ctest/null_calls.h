@@ -94,44 +94,44 @@ static void petal_h(void) {
   REFUSED("filter", petal_filter_new(spec_of(0), NULL, error()));
   ACCEPTED(petal_filter_new(spec_of(0), NEW(filter), NULL));
   REFUSED(NULL, petal_filter_new(NULL, NULL, NULL));
-  ACCEPTED(petal_kind_at(0, FILLED(petal_kind_info), error()));
-  REFUSED("info", petal_kind_at(0, NULL, error()));
-  ACCEPTED(petal_kind_at(0, FILLED(petal_kind_info), NULL));
-  REFUSED(NULL, petal_kind_at(0, NULL, NULL));
+  ACCEPTED(petal_kind_get(0, FILLED(petal_kind_info), error()));
+  REFUSED("info", petal_kind_get(0, NULL, error()));
+  ACCEPTED(petal_kind_get(0, FILLED(petal_kind_info), NULL));
+  REFUSED(NULL, petal_kind_get(0, NULL, NULL));
   ACCEPTED(petal_kind_find("bloom", FILLED(petal_kind_info), error()));
   REFUSED("name", petal_kind_find(NULL, FILLED(petal_kind_info), error()));
   REFUSED("info", petal_kind_find("bloom", NULL, error()));
   ACCEPTED(petal_kind_find("bloom", FILLED(petal_kind_info), NULL));
   REFUSED(NULL, petal_kind_find(NULL, NULL, NULL));
-  ACCEPTED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, FILLED(petal_parameter_info), error()));
-  REFUSED("info", petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL, error()));
-  ACCEPTED(petal_kind_parameter(PETAL_KIND_BLOOM, 0, FILLED(petal_parameter_info), NULL));
-  REFUSED(NULL, petal_kind_parameter(PETAL_KIND_BLOOM, 0, NULL, NULL));
-  ACCEPTED(petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, room(), error()));
-  REFUSED("name", petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, NULL, error()));
-  ACCEPTED(petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, room(), NULL));
-  REFUSED(NULL, petal_kind_choice(PETAL_KIND_BLOOM, 1, 0, NULL, NULL));
-  ACCEPTED(petal_plan(a_request(), FILLED(petal_proposal), 1, OUT(size_t), error()));
-  REFUSED("request", petal_plan(NULL, FILLED(petal_proposal), 1, OUT(size_t), error()));
-  REFUSED("proposals", petal_plan(a_request(), NULL, 1, OUT(size_t), error()));
-  REFUSED("count", petal_plan(a_request(), FILLED(petal_proposal), 1, NULL, error()));
-  ACCEPTED(petal_plan(a_request(), FILLED(petal_proposal), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_plan(NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, FILLED(petal_parameter_info), error()));
+  REFUSED("info", petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, NULL, error()));
+  ACCEPTED(petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, FILLED(petal_parameter_info), NULL));
+  REFUSED(NULL, petal_kind_get_parameter(PETAL_KIND_BLOOM, 0, NULL, NULL));
+  ACCEPTED(petal_kind_get_choice(PETAL_KIND_BLOOM, 1, 0, room(), error()));
+  REFUSED("name", petal_kind_get_choice(PETAL_KIND_BLOOM, 1, 0, NULL, error()));
+  ACCEPTED(petal_kind_get_choice(PETAL_KIND_BLOOM, 1, 0, room(), NULL));
+  REFUSED(NULL, petal_kind_get_choice(PETAL_KIND_BLOOM, 1, 0, NULL, NULL));
+  ACCEPTED(petal_plan_propose(a_request(), FILLED(petal_plan_proposal), 1, OUT(size_t), error()));
+  REFUSED("request", petal_plan_propose(NULL, FILLED(petal_plan_proposal), 1, OUT(size_t), error()));
+  REFUSED("proposals", petal_plan_propose(a_request(), NULL, 1, OUT(size_t), error()));
+  REFUSED("count", petal_plan_propose(a_request(), FILLED(petal_plan_proposal), 1, NULL, error()));
+  ACCEPTED(petal_plan_propose(a_request(), FILLED(petal_plan_proposal), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_plan_propose(NULL, NULL, 1, NULL, NULL));
   ACCEPTED(petal_filter_describe(a_filter(), FILLED(petal_description), error()));
   REFUSED("filter", petal_filter_describe(NULL, FILLED(petal_description), error()));
   REFUSED("description", petal_filter_describe(a_filter(), NULL, error()));
   ACCEPTED(petal_filter_describe(a_filter(), FILLED(petal_description), NULL));
   REFUSED(NULL, petal_filter_describe(NULL, NULL, NULL));
-  ACCEPTED(petal_filter_statistics(a_filter(), FILLED(petal_statistics), error()));
-  REFUSED("filter", petal_filter_statistics(NULL, FILLED(petal_statistics), error()));
-  REFUSED("statistics", petal_filter_statistics(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_statistics(a_filter(), FILLED(petal_statistics), NULL));
-  REFUSED(NULL, petal_filter_statistics(NULL, NULL, NULL));
-  ACCEPTED(petal_filter_spec(a_filter(), FILLED(petal_spec), error()));
-  REFUSED("filter", petal_filter_spec(NULL, FILLED(petal_spec), error()));
-  REFUSED("spec", petal_filter_spec(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_spec(a_filter(), FILLED(petal_spec), NULL));
-  REFUSED(NULL, petal_filter_spec(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_statistics(a_filter(), FILLED(petal_statistics), error()));
+  REFUSED("filter", petal_filter_get_statistics(NULL, FILLED(petal_statistics), error()));
+  REFUSED("statistics", petal_filter_get_statistics(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_statistics(a_filter(), FILLED(petal_statistics), NULL));
+  REFUSED(NULL, petal_filter_get_statistics(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_spec(a_filter(), FILLED(petal_spec), error()));
+  REFUSED("filter", petal_filter_get_spec(NULL, FILLED(petal_spec), error()));
+  REFUSED("spec", petal_filter_get_spec(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_spec(a_filter(), FILLED(petal_spec), NULL));
+  REFUSED(NULL, petal_filter_get_spec(NULL, NULL, NULL));
   GIVES(0, petal_filter_capabilities(NULL));
   ACCEPTED(petal_builder_new(spec_of(0), GIVEN(petal_builder_options), NEW(builder), error()));
   REFUSED("spec", petal_builder_new(NULL, GIVEN(petal_builder_options), NEW(builder), error()));
@@ -155,11 +155,11 @@ static void petal_h(void) {
   ACCEPTED(petal_builder_add_batch(a_builder(), keys(), NULL, error()));
   ACCEPTED(petal_builder_add_batch(a_builder(), keys(), numbers_only(), NULL));
   REFUSED(NULL, petal_builder_add_batch(NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_builder_offered(a_builder(), OUT(uint64_t), error()));
-  REFUSED("builder", petal_builder_offered(NULL, OUT(uint64_t), error()));
-  REFUSED("offered", petal_builder_offered(a_builder(), NULL, error()));
-  ACCEPTED(petal_builder_offered(a_builder(), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_builder_offered(NULL, NULL, NULL));
+  ACCEPTED(petal_builder_key_count(a_builder(), OUT(uint64_t), error()));
+  REFUSED("builder", petal_builder_key_count(NULL, OUT(uint64_t), error()));
+  REFUSED("insertions", petal_builder_key_count(a_builder(), NULL, error()));
+  ACCEPTED(petal_builder_key_count(a_builder(), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_builder_key_count(NULL, NULL, NULL));
   ACCEPTED(petal_builder_finish(a_builder(), NEW(filter), error()));
   REFUSED("builder", petal_builder_finish(NULL, NEW(filter), error()));
   REFUSED("filter", petal_builder_finish(a_builder(), NULL, error()));
@@ -236,27 +236,27 @@ static void petal_h(void) {
   REFUSED("filter", petal_filter_clear(NULL, error()));
   ACCEPTED(petal_filter_clear(a_filter(), NULL));
   REFUSED(NULL, petal_filter_clear(NULL, NULL));
-  ACCEPTED(petal_filter_equal(a_filter(), a_filter(), OUT(bool), error()));
-  REFUSED("filter", petal_filter_equal(NULL, a_filter(), OUT(bool), error()));
-  REFUSED("other", petal_filter_equal(a_filter(), NULL, OUT(bool), error()));
-  REFUSED("equal", petal_filter_equal(a_filter(), a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_equal(a_filter(), a_filter(), OUT(bool), NULL));
-  REFUSED(NULL, petal_filter_equal(NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_filter_compatibility_id(a_filter(), room(), error()));
-  REFUSED("filter", petal_filter_compatibility_id(NULL, room(), error()));
-  REFUSED("id", petal_filter_compatibility_id(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_compatibility_id(a_filter(), room(), NULL));
-  REFUSED(NULL, petal_filter_compatibility_id(NULL, NULL, NULL));
-  ACCEPTED(petal_filter_estimate(a_filter(), OUT(petal_estimate), error()));
-  REFUSED("filter", petal_filter_estimate(NULL, OUT(petal_estimate), error()));
-  REFUSED("estimate", petal_filter_estimate(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_estimate(a_filter(), OUT(petal_estimate), NULL));
-  REFUSED(NULL, petal_filter_estimate(NULL, NULL, NULL));
-  ACCEPTED(petal_filter_estimate_overlap(a_filter(), a_filter(), FILLED(petal_overlap), error()));
-  REFUSED("filter", petal_filter_estimate_overlap(NULL, a_filter(), FILLED(petal_overlap), error()));
-  REFUSED("other", petal_filter_estimate_overlap(a_filter(), NULL, FILLED(petal_overlap), error()));
+  ACCEPTED(petal_filter_equals(a_filter(), a_filter(), OUT(bool), error()));
+  REFUSED("filter", petal_filter_equals(NULL, a_filter(), OUT(bool), error()));
+  REFUSED("other", petal_filter_equals(a_filter(), NULL, OUT(bool), error()));
+  REFUSED("equal", petal_filter_equals(a_filter(), a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_equals(a_filter(), a_filter(), OUT(bool), NULL));
+  REFUSED(NULL, petal_filter_equals(NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_compatibility_id(a_filter(), room(), error()));
+  REFUSED("filter", petal_filter_get_compatibility_id(NULL, room(), error()));
+  REFUSED("id", petal_filter_get_compatibility_id(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_compatibility_id(a_filter(), room(), NULL));
+  REFUSED(NULL, petal_filter_get_compatibility_id(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_estimate(a_filter(), OUT(petal_filter_estimate), error()));
+  REFUSED("filter", petal_filter_get_estimate(NULL, OUT(petal_filter_estimate), error()));
+  REFUSED("estimate", petal_filter_get_estimate(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_estimate(a_filter(), OUT(petal_filter_estimate), NULL));
+  REFUSED(NULL, petal_filter_get_estimate(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_estimate_overlap(a_filter(), a_filter(), FILLED(petal_filter_overlap), error()));
+  REFUSED("filter", petal_filter_estimate_overlap(NULL, a_filter(), FILLED(petal_filter_overlap), error()));
+  REFUSED("other", petal_filter_estimate_overlap(a_filter(), NULL, FILLED(petal_filter_overlap), error()));
   REFUSED("comparison", petal_filter_estimate_overlap(a_filter(), a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_estimate_overlap(a_filter(), a_filter(), FILLED(petal_overlap), NULL));
+  ACCEPTED(petal_filter_estimate_overlap(a_filter(), a_filter(), FILLED(petal_filter_overlap), NULL));
   REFUSED(NULL, petal_filter_estimate_overlap(NULL, NULL, NULL, NULL));
   ACCEPTED(petal_filter_new_in_buffer(spec_of(0), room(), ROOM, NEW(filter), error()));
   REFUSED("spec", petal_filter_new_in_buffer(NULL, room(), ROOM, NEW(filter), error()));
@@ -309,10 +309,10 @@ static void petal_h(void) {
   REFUSED("filter", petal_filter_sync(NULL, error()));
   ACCEPTED(petal_filter_sync(a_filter(), NULL));
   REFUSED(NULL, petal_filter_sync(NULL, NULL));
-  ACCEPTED(petal_filter_vouch(a_filter(), error()));
-  REFUSED("filter", petal_filter_vouch(NULL, error()));
-  ACCEPTED(petal_filter_vouch(a_filter(), NULL));
-  REFUSED(NULL, petal_filter_vouch(NULL, NULL));
+  ACCEPTED(petal_filter_mark_clean(a_filter(), error()));
+  REFUSED("filter", petal_filter_mark_clean(NULL, error()));
+  ACCEPTED(petal_filter_mark_clean(a_filter(), NULL));
+  REFUSED(NULL, petal_filter_mark_clean(NULL, NULL));
   ACCEPTED(petal_filter_verify(a_filter(), error()));
   REFUSED("filter", petal_filter_verify(NULL, error()));
   ACCEPTED(petal_filter_verify(a_filter(), NULL));
@@ -341,28 +341,28 @@ static void petal_h(void) {
   REFUSED("filter", petal_filter_advance_shared(NULL, 1, error()));
   ACCEPTED(petal_filter_advance_shared(filter_of(PETAL_KIND_ROTATING), 1, NULL));
   REFUSED(NULL, petal_filter_advance_shared(NULL, 1, NULL));
-  ACCEPTED(petal_filter_add_offered(a_filter(), 1, error()));
-  REFUSED("filter", petal_filter_add_offered(NULL, 1, error()));
-  ACCEPTED(petal_filter_add_offered(a_filter(), 1, NULL));
-  REFUSED(NULL, petal_filter_add_offered(NULL, 1, NULL));
-  ACCEPTED(petal_hash(spec_of(0), "abc", 3, OUT(uint64_t), error()));
-  REFUSED("spec", petal_hash(NULL, "abc", 3, OUT(uint64_t), error()));
-  REFUSED("key", petal_hash(spec_of(0), NULL, 3, OUT(uint64_t), error()));
-  ACCEPTED(petal_hash(spec_of(0), NULL, 0, OUT(uint64_t), error()));
-  REFUSED("hash", petal_hash(spec_of(0), "abc", 3, NULL, error()));
-  ACCEPTED(petal_hash(spec_of(0), "abc", 3, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_hash(NULL, NULL, 3, NULL, NULL));
-  ACCEPTED(petal_hash_u64(spec_of(0), 1, OUT(uint64_t), error()));
-  REFUSED("spec", petal_hash_u64(NULL, 1, OUT(uint64_t), error()));
-  REFUSED("hash", petal_hash_u64(spec_of(0), 1, NULL, error()));
-  ACCEPTED(petal_hash_u64(spec_of(0), 1, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_hash_u64(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_hash_batch(spec_of(0), keys(), OUT(uint64_t), error()));
-  REFUSED("spec", petal_hash_batch(NULL, keys(), OUT(uint64_t), error()));
-  REFUSED("keys", petal_hash_batch(spec_of(0), NULL, OUT(uint64_t), error()));
-  REFUSED("hashes", petal_hash_batch(spec_of(0), keys(), NULL, error()));
-  ACCEPTED(petal_hash_batch(spec_of(0), keys(), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_hash_batch(NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_filter_add_insertions(a_filter(), 1, error()));
+  REFUSED("filter", petal_filter_add_insertions(NULL, 1, error()));
+  ACCEPTED(petal_filter_add_insertions(a_filter(), 1, NULL));
+  REFUSED(NULL, petal_filter_add_insertions(NULL, 1, NULL));
+  ACCEPTED(petal_spec_hash(spec_of(0), "abc", 3, OUT(uint64_t), error()));
+  REFUSED("spec", petal_spec_hash(NULL, "abc", 3, OUT(uint64_t), error()));
+  REFUSED("key", petal_spec_hash(spec_of(0), NULL, 3, OUT(uint64_t), error()));
+  ACCEPTED(petal_spec_hash(spec_of(0), NULL, 0, OUT(uint64_t), error()));
+  REFUSED("hash", petal_spec_hash(spec_of(0), "abc", 3, NULL, error()));
+  ACCEPTED(petal_spec_hash(spec_of(0), "abc", 3, OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_spec_hash(NULL, NULL, 3, NULL, NULL));
+  ACCEPTED(petal_spec_hash_u64(spec_of(0), 1, OUT(uint64_t), error()));
+  REFUSED("spec", petal_spec_hash_u64(NULL, 1, OUT(uint64_t), error()));
+  REFUSED("hash", petal_spec_hash_u64(spec_of(0), 1, NULL, error()));
+  ACCEPTED(petal_spec_hash_u64(spec_of(0), 1, OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_spec_hash_u64(NULL, 1, NULL, NULL));
+  ACCEPTED(petal_spec_hash_batch(spec_of(0), keys(), OUT(uint64_t), error()));
+  REFUSED("spec", petal_spec_hash_batch(NULL, keys(), OUT(uint64_t), error()));
+  REFUSED("keys", petal_spec_hash_batch(spec_of(0), NULL, OUT(uint64_t), error()));
+  REFUSED("hashes", petal_spec_hash_batch(spec_of(0), keys(), NULL, error()));
+  ACCEPTED(petal_spec_hash_batch(spec_of(0), keys(), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_spec_hash_batch(NULL, NULL, NULL, NULL));
   ACCEPTED(petal_filter_hash(a_filter(), "abc", 3, OUT(uint64_t)));
   REFUSED("filter", petal_filter_hash(NULL, "abc", 3, OUT(uint64_t)));
   REFUSED("key", petal_filter_hash(a_filter(), NULL, 3, OUT(uint64_t)));
@@ -386,119 +386,120 @@ static void petal_aggregate_h(void) {
   REFUSED("aggregate", petal_aggregate_clear(NULL, error()));
   ACCEPTED(petal_aggregate_clear(a_aggregate(), NULL));
   REFUSED(NULL, petal_aggregate_clear(NULL, NULL));
-  ACCEPTED(petal_aggregate_meet(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("aggregate", petal_aggregate_meet(NULL, "abc", 3, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("id", petal_aggregate_meet(a_aggregate(), NULL, 3, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  ACCEPTED(petal_aggregate_meet(a_aggregate(), NULL, 0, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("previous", petal_aggregate_meet(a_aggregate(), "abc", 3, 0, 1, NULL, 1, OUT(petal_meeting), error()));
-  ACCEPTED(petal_aggregate_meet(a_aggregate(), "abc", 3, 0, 1, NULL, 0, OUT(petal_meeting), error()));
-  REFUSED("meeting", petal_aggregate_meet(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_meet(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_meeting), NULL));
-  REFUSED(NULL, petal_aggregate_meet(NULL, NULL, 3, 0, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_meet_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("aggregate", petal_aggregate_meet_u64(NULL, 1, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("previous", petal_aggregate_meet_u64(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_meeting), error()));
-  ACCEPTED(petal_aggregate_meet_u64(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_meeting), error()));
-  REFUSED("meeting", petal_aggregate_meet_u64(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_meet_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_meeting), NULL));
-  REFUSED(NULL, petal_aggregate_meet_u64(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_meet_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("aggregate", petal_aggregate_meet_hash(NULL, 1, 0, 1, &previous, 1, OUT(petal_meeting), error()));
-  REFUSED("previous", petal_aggregate_meet_hash(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_meeting), error()));
-  ACCEPTED(petal_aggregate_meet_hash(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_meeting), error()));
-  REFUSED("meeting", petal_aggregate_meet_hash(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_meet_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_meeting), NULL));
-  REFUSED(NULL, petal_aggregate_meet_hash(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_leave(a_aggregate(), "abc", 3, 0, 1, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_leave(NULL, "abc", 3, 0, 1, OUT(bool), error()));
-  REFUSED("id", petal_aggregate_leave(a_aggregate(), NULL, 3, 0, 1, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_leave(a_aggregate(), NULL, 0, 0, 1, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_leave(a_aggregate(), "abc", 3, 0, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_leave(a_aggregate(), "abc", 3, 0, 1, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_leave(NULL, NULL, 3, 0, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_leave_u64(a_aggregate(), 1, 0, 1, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_leave_u64(NULL, 1, 0, 1, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_leave_u64(a_aggregate(), 1, 0, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_leave_u64(a_aggregate(), 1, 0, 1, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_leave_u64(NULL, 1, 0, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_leave_hash(a_aggregate(), 1, 0, 1, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_leave_hash(NULL, 1, 0, 1, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_leave_hash(a_aggregate(), 1, 0, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_leave_hash(a_aggregate(), 1, 0, 1, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_leave_hash(NULL, 1, 0, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_told(a_aggregate(), "abc", 3, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("aggregate", petal_aggregate_told(NULL, "abc", 3, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("id", petal_aggregate_told(a_aggregate(), NULL, 3, OUT(uint32_t), 1, OUT(size_t), error()));
-  ACCEPTED(petal_aggregate_told(a_aggregate(), NULL, 0, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("states", petal_aggregate_told(a_aggregate(), "abc", 3, NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_aggregate_told(a_aggregate(), "abc", 3, NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_aggregate_told(a_aggregate(), "abc", 3, OUT(uint32_t), 1, NULL, error()));
-  ACCEPTED(petal_aggregate_told(a_aggregate(), "abc", 3, OUT(uint32_t), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_aggregate_told(NULL, NULL, 3, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_told_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("aggregate", petal_aggregate_told_u64(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("states", petal_aggregate_told_u64(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_aggregate_told_u64(a_aggregate(), 1, NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_aggregate_told_u64(a_aggregate(), 1, OUT(uint32_t), 1, NULL, error()));
-  ACCEPTED(petal_aggregate_told_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_aggregate_told_u64(NULL, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_told_hash(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("aggregate", petal_aggregate_told_hash(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("states", petal_aggregate_told_hash(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_aggregate_told_hash(a_aggregate(), 1, NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_aggregate_told_hash(a_aggregate(), 1, OUT(uint32_t), 1, NULL, error()));
-  ACCEPTED(petal_aggregate_told_hash(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_aggregate_told_hash(NULL, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_tell(a_aggregate(), "abc", 3, 0, &met, error()));
-  REFUSED("aggregate", petal_aggregate_tell(NULL, "abc", 3, 0, &met, error()));
-  REFUSED("id", petal_aggregate_tell(a_aggregate(), NULL, 3, 0, &met, error()));
-  ACCEPTED(petal_aggregate_tell(a_aggregate(), NULL, 0, 0, &met, error()));
-  ACCEPTED(petal_aggregate_tell(a_aggregate(), "abc", 3, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_tell(a_aggregate(), "abc", 3, 0, &met, NULL));
-  REFUSED(NULL, petal_aggregate_tell(NULL, NULL, 3, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_tell_u64(a_aggregate(), 1, 0, &met, error()));
-  REFUSED("aggregate", petal_aggregate_tell_u64(NULL, 1, 0, &met, error()));
-  ACCEPTED(petal_aggregate_tell_u64(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_tell_u64(a_aggregate(), 1, 0, &met, NULL));
-  REFUSED(NULL, petal_aggregate_tell_u64(NULL, 1, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_tell_hash(a_aggregate(), 1, 0, &met, error()));
-  REFUSED("aggregate", petal_aggregate_tell_hash(NULL, 1, 0, &met, error()));
-  ACCEPTED(petal_aggregate_tell_hash(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_tell_hash(a_aggregate(), 1, 0, &met, NULL));
-  REFUSED(NULL, petal_aggregate_tell_hash(NULL, 1, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_forget(a_aggregate(), "abc", 3, 0, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_forget(NULL, "abc", 3, 0, OUT(bool), error()));
-  REFUSED("id", petal_aggregate_forget(a_aggregate(), NULL, 3, 0, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_forget(a_aggregate(), NULL, 0, 0, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_forget(a_aggregate(), "abc", 3, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_forget(a_aggregate(), "abc", 3, 0, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_forget(NULL, NULL, 3, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_forget_u64(a_aggregate(), 1, 0, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_forget_u64(NULL, 1, 0, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_forget_u64(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_forget_u64(a_aggregate(), 1, 0, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_forget_u64(NULL, 1, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_forget_hash(a_aggregate(), 1, 0, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_forget_hash(NULL, 1, 0, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_forget_hash(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_forget_hash(a_aggregate(), 1, 0, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_forget_hash(NULL, 1, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_results(a_aggregate(), FILLED(petal_aggregated), error()));
-  REFUSED("aggregate", petal_aggregate_results(NULL, FILLED(petal_aggregated), error()));
-  REFUSED("results", petal_aggregate_results(a_aggregate(), NULL, error()));
-  ACCEPTED(petal_aggregate_results(a_aggregate(), FILLED(petal_aggregated), NULL));
-  REFUSED(NULL, petal_aggregate_results(NULL, NULL, NULL));
-  ACCEPTED(petal_aggregate_expect(a_aggregate(), 1, FILLED(petal_aggregate_errors), error()));
-  REFUSED("aggregate", petal_aggregate_expect(NULL, 1, FILLED(petal_aggregate_errors), error()));
-  REFUSED("expected", petal_aggregate_expect(a_aggregate(), 1, NULL, error()));
-  ACCEPTED(petal_aggregate_expect(a_aggregate(), 1, FILLED(petal_aggregate_errors), NULL));
-  REFUSED(NULL, petal_aggregate_expect(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_count_of(a_aggregate(), 0, OUT(uint64_t), error()));
-  REFUSED("aggregate", petal_aggregate_count_of(NULL, 0, OUT(uint64_t), error()));
-  REFUSED("count", petal_aggregate_count_of(a_aggregate(), 0, NULL, error()));
-  ACCEPTED(petal_aggregate_count_of(a_aggregate(), 0, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_aggregate_count_of(NULL, 0, NULL, NULL));
-  GIVES(0, petal_aggregate_states(NULL));
+  ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("aggregate", petal_aggregate_add(NULL, "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("id", petal_aggregate_add(a_aggregate(), NULL, 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  ACCEPTED(petal_aggregate_add(a_aggregate(), NULL, 0, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("previous", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 1, OUT(petal_aggregate_answer),
+                                          error()));
+  ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
+  REFUSED("meeting", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
+  REFUSED(NULL, petal_aggregate_add(NULL, NULL, 3, 0, 1, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("aggregate", petal_aggregate_add_u64(NULL, 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("previous", petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_aggregate_answer), error()));
+  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
+  REFUSED("meeting", petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
+  REFUSED(NULL, petal_aggregate_add_u64(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("aggregate", petal_aggregate_add_hash(NULL, 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
+  REFUSED("previous", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_aggregate_answer), error()));
+  ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
+  REFUSED("meeting", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
+  REFUSED(NULL, petal_aggregate_add_hash(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_remove(NULL, "abc", 3, 0, 1, OUT(bool), error()));
+  REFUSED("id", petal_aggregate_remove(a_aggregate(), NULL, 3, 0, 1, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_remove(a_aggregate(), NULL, 0, 0, 1, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_remove(NULL, NULL, 3, 0, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_remove_u64(NULL, 1, 0, 1, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_remove_u64(NULL, 1, 0, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_remove_hash(a_aggregate(), 1, 0, 1, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_remove_hash(NULL, 1, 0, 1, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_remove_hash(a_aggregate(), 1, 0, 1, NULL, error()));
+  ACCEPTED(petal_aggregate_remove_hash(a_aggregate(), 1, 0, 1, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_remove_hash(NULL, 1, 0, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_list_sent(a_aggregate(), "abc", 3, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("aggregate", petal_aggregate_list_sent(NULL, "abc", 3, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("id", petal_aggregate_list_sent(a_aggregate(), NULL, 3, OUT(uint32_t), 1, OUT(size_t), error()));
+  ACCEPTED(petal_aggregate_list_sent(a_aggregate(), NULL, 0, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("states", petal_aggregate_list_sent(a_aggregate(), "abc", 3, NULL, 1, OUT(size_t), error()));
+  ACCEPTED(petal_aggregate_list_sent(a_aggregate(), "abc", 3, NULL, 0, OUT(size_t), error()));
+  REFUSED("count", petal_aggregate_list_sent(a_aggregate(), "abc", 3, OUT(uint32_t), 1, NULL, error()));
+  ACCEPTED(petal_aggregate_list_sent(a_aggregate(), "abc", 3, OUT(uint32_t), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_aggregate_list_sent(NULL, NULL, 3, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("aggregate", petal_aggregate_list_sent_u64(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("states", petal_aggregate_list_sent_u64(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
+  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, NULL, 0, OUT(size_t), error()));
+  REFUSED("count", petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, NULL, error()));
+  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_aggregate_list_sent_u64(NULL, 1, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_list_sent_hash(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("aggregate", petal_aggregate_list_sent_hash(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
+  REFUSED("states", petal_aggregate_list_sent_hash(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
+  ACCEPTED(petal_aggregate_list_sent_hash(a_aggregate(), 1, NULL, 0, OUT(size_t), error()));
+  REFUSED("count", petal_aggregate_list_sent_hash(a_aggregate(), 1, OUT(uint32_t), 1, NULL, error()));
+  ACCEPTED(petal_aggregate_list_sent_hash(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_aggregate_list_sent_hash(NULL, 1, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_record_sent(a_aggregate(), "abc", 3, 0, &met, error()));
+  REFUSED("aggregate", petal_aggregate_record_sent(NULL, "abc", 3, 0, &met, error()));
+  REFUSED("id", petal_aggregate_record_sent(a_aggregate(), NULL, 3, 0, &met, error()));
+  ACCEPTED(petal_aggregate_record_sent(a_aggregate(), NULL, 0, 0, &met, error()));
+  ACCEPTED(petal_aggregate_record_sent(a_aggregate(), "abc", 3, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_record_sent(a_aggregate(), "abc", 3, 0, &met, NULL));
+  REFUSED(NULL, petal_aggregate_record_sent(NULL, NULL, 3, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, &met, error()));
+  REFUSED("aggregate", petal_aggregate_record_sent_u64(NULL, 1, 0, &met, error()));
+  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, &met, NULL));
+  REFUSED(NULL, petal_aggregate_record_sent_u64(NULL, 1, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_record_sent_hash(a_aggregate(), 1, 0, &met, error()));
+  REFUSED("aggregate", petal_aggregate_record_sent_hash(NULL, 1, 0, &met, error()));
+  ACCEPTED(petal_aggregate_record_sent_hash(a_aggregate(), 1, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_record_sent_hash(a_aggregate(), 1, 0, &met, NULL));
+  REFUSED(NULL, petal_aggregate_record_sent_hash(NULL, 1, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), "abc", 3, 0, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_forget_sent(NULL, "abc", 3, 0, OUT(bool), error()));
+  REFUSED("id", petal_aggregate_forget_sent(a_aggregate(), NULL, 3, 0, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), NULL, 0, 0, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), "abc", 3, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), "abc", 3, 0, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_forget_sent(NULL, NULL, 3, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_forget_sent_u64(NULL, 1, 0, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_forget_sent_u64(NULL, 1, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_forget_sent_hash(a_aggregate(), 1, 0, OUT(bool), error()));
+  REFUSED("aggregate", petal_aggregate_forget_sent_hash(NULL, 1, 0, OUT(bool), error()));
+  ACCEPTED(petal_aggregate_forget_sent_hash(a_aggregate(), 1, 0, NULL, error()));
+  ACCEPTED(petal_aggregate_forget_sent_hash(a_aggregate(), 1, 0, OUT(bool), NULL));
+  REFUSED(NULL, petal_aggregate_forget_sent_hash(NULL, 1, 0, NULL, NULL));
+  ACCEPTED(petal_aggregate_get_statistics(a_aggregate(), FILLED(petal_aggregate_statistics), error()));
+  REFUSED("aggregate", petal_aggregate_get_statistics(NULL, FILLED(petal_aggregate_statistics), error()));
+  REFUSED("results", petal_aggregate_get_statistics(a_aggregate(), NULL, error()));
+  ACCEPTED(petal_aggregate_get_statistics(a_aggregate(), FILLED(petal_aggregate_statistics), NULL));
+  REFUSED(NULL, petal_aggregate_get_statistics(NULL, NULL, NULL));
+  ACCEPTED(petal_aggregate_get_expected_errors(a_aggregate(), 1, FILLED(petal_aggregate_expected_errors), error()));
+  REFUSED("aggregate", petal_aggregate_get_expected_errors(NULL, 1, FILLED(petal_aggregate_expected_errors), error()));
+  REFUSED("expected", petal_aggregate_get_expected_errors(a_aggregate(), 1, NULL, error()));
+  ACCEPTED(petal_aggregate_get_expected_errors(a_aggregate(), 1, FILLED(petal_aggregate_expected_errors), NULL));
+  REFUSED(NULL, petal_aggregate_get_expected_errors(NULL, 1, NULL, NULL));
+  ACCEPTED(petal_aggregate_count_in_state(a_aggregate(), 0, OUT(uint64_t), error()));
+  REFUSED("aggregate", petal_aggregate_count_in_state(NULL, 0, OUT(uint64_t), error()));
+  REFUSED("count", petal_aggregate_count_in_state(a_aggregate(), 0, NULL, error()));
+  ACCEPTED(petal_aggregate_count_in_state(a_aggregate(), 0, OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_aggregate_count_in_state(NULL, 0, NULL, NULL));
+  GIVES(0, petal_aggregate_state_count(NULL));
   ACCEPTED(petal_aggregate_open(check_path("aggregate"), GIVEN(petal_open_options), NEW(aggregate), error()));
   REFUSED("path", petal_aggregate_open(NULL, GIVEN(petal_open_options), NEW(aggregate), error()));
   ACCEPTED(petal_aggregate_open(check_path("aggregate"), NULL, NEW(aggregate), error()));
@@ -574,10 +575,10 @@ static void petal_aggregate_h(void) {
   REFUSED("aggregate", petal_aggregate_sync(NULL, error()));
   ACCEPTED(petal_aggregate_sync(a_aggregate(), NULL));
   REFUSED(NULL, petal_aggregate_sync(NULL, NULL));
-  ACCEPTED(petal_aggregate_vouch(a_aggregate(), error()));
-  REFUSED("aggregate", petal_aggregate_vouch(NULL, error()));
-  ACCEPTED(petal_aggregate_vouch(a_aggregate(), NULL));
-  REFUSED(NULL, petal_aggregate_vouch(NULL, NULL));
+  ACCEPTED(petal_aggregate_mark_clean(a_aggregate(), error()));
+  REFUSED("aggregate", petal_aggregate_mark_clean(NULL, error()));
+  ACCEPTED(petal_aggregate_mark_clean(a_aggregate(), NULL));
+  REFUSED(NULL, petal_aggregate_mark_clean(NULL, NULL));
 }
 
 static void petal_digest_h(void) {
@@ -605,22 +606,26 @@ static void petal_digest_h(void) {
   REFUSED("digest", petal_digest_end(NULL, error()));
   ACCEPTED(petal_digest_end(digest_of(true), NULL));
   REFUSED(NULL, petal_digest_end(NULL, NULL));
-  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_find_options), OUT(petal_digest_match), 1,
-      FILLED(petal_digest_found), error()));
-  REFUSED("digest", petal_digest_find(NULL, text, sizeof text, GIVEN(petal_find_options), OUT(petal_digest_match), 1,
-      FILLED(petal_digest_found), error()));
-  REFUSED("excerpt", petal_digest_find(a_digest(), NULL, sizeof text, GIVEN(petal_find_options),
-      OUT(petal_digest_match), 1, FILLED(petal_digest_found), error()));
+  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), OUT(petal_digest_match),
+                             1,
+      FILLED(petal_digest_find_result), error()));
+  REFUSED("digest", petal_digest_find(NULL, text, sizeof text, GIVEN(petal_digest_find_options),
+                                      OUT(petal_digest_match), 1,
+      FILLED(petal_digest_find_result), error()));
+  REFUSED("excerpt", petal_digest_find(a_digest(), NULL, sizeof text, GIVEN(petal_digest_find_options),
+      OUT(petal_digest_match), 1, FILLED(petal_digest_find_result), error()));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, NULL, OUT(petal_digest_match), 1,
-      FILLED(petal_digest_found), error()));
-  REFUSED("matches", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_find_options), NULL, 1,
-      FILLED(petal_digest_found), error()));
-  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_find_options), NULL, 0,
-      FILLED(petal_digest_found), error()));
-  REFUSED("found", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_find_options), OUT(petal_digest_match),
+      FILLED(petal_digest_find_result), error()));
+  REFUSED("matches", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), NULL, 1,
+      FILLED(petal_digest_find_result), error()));
+  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), NULL, 0,
+      FILLED(petal_digest_find_result), error()));
+  REFUSED("found", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options),
+                                     OUT(petal_digest_match),
       1, NULL, error()));
-  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_find_options), OUT(petal_digest_match), 1,
-      FILLED(petal_digest_found), NULL));
+  ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), OUT(petal_digest_match),
+                             1,
+      FILLED(petal_digest_find_result), NULL));
   REFUSED(NULL, petal_digest_find(NULL, NULL, sizeof text, NULL, NULL, 1, NULL, NULL));
   GIVES(0, petal_digest_shortest_excerpt(NULL));
   ACCEPTED(petal_digest_shortest_excerpt_at(a_digest(), 0.01, OUT(uint64_t), error()));
@@ -633,29 +638,29 @@ static void petal_digest_h(void) {
   REFUSED("rate", petal_digest_expected_rate(a_digest(), 1, NULL, error()));
   ACCEPTED(petal_digest_expected_rate(a_digest(), 1, OUT(double), NULL));
   REFUSED(NULL, petal_digest_expected_rate(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_digest_measure(a_digest(), FILLED(petal_digest_statistics), error()));
-  REFUSED("digest", petal_digest_measure(NULL, FILLED(petal_digest_statistics), error()));
-  REFUSED("statistics", petal_digest_measure(a_digest(), NULL, error()));
-  ACCEPTED(petal_digest_measure(a_digest(), FILLED(petal_digest_statistics), NULL));
-  REFUSED(NULL, petal_digest_measure(NULL, NULL, NULL));
-  ACCEPTED(petal_digest_payload_at(a_digest(), 0, OUT(uint64_t), OUT(uint64_t), error()));
-  REFUSED("digest", petal_digest_payload_at(NULL, 0, OUT(uint64_t), OUT(uint64_t), error()));
-  ACCEPTED(petal_digest_payload_at(a_digest(), 0, NULL, OUT(uint64_t), error()));
-  ACCEPTED(petal_digest_payload_at(a_digest(), 0, OUT(uint64_t), NULL, error()));
-  ACCEPTED(petal_digest_payload_at(a_digest(), 0, OUT(uint64_t), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_digest_payload_at(NULL, 0, NULL, NULL, NULL));
+  ACCEPTED(petal_digest_get_statistics(a_digest(), FILLED(petal_digest_statistics), error()));
+  REFUSED("digest", petal_digest_get_statistics(NULL, FILLED(petal_digest_statistics), error()));
+  REFUSED("statistics", petal_digest_get_statistics(a_digest(), NULL, error()));
+  ACCEPTED(petal_digest_get_statistics(a_digest(), FILLED(petal_digest_statistics), NULL));
+  REFUSED(NULL, petal_digest_get_statistics(NULL, NULL, NULL));
+  ACCEPTED(petal_digest_get_payload_at(a_digest(), 0, OUT(uint64_t), OUT(uint64_t), error()));
+  REFUSED("digest", petal_digest_get_payload_at(NULL, 0, OUT(uint64_t), OUT(uint64_t), error()));
+  ACCEPTED(petal_digest_get_payload_at(a_digest(), 0, NULL, OUT(uint64_t), error()));
+  ACCEPTED(petal_digest_get_payload_at(a_digest(), 0, OUT(uint64_t), NULL, error()));
+  ACCEPTED(petal_digest_get_payload_at(a_digest(), 0, OUT(uint64_t), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_digest_get_payload_at(NULL, 0, NULL, NULL, NULL));
   ACCEPTED(petal_digest_attach(a_digest(), "abc", 3, error()));
   REFUSED("digest", petal_digest_attach(NULL, "abc", 3, error()));
   REFUSED("bytes", petal_digest_attach(a_digest(), NULL, 3, error()));
   ACCEPTED(petal_digest_attach(a_digest(), "abc", 3, NULL));
   REFUSED(NULL, petal_digest_attach(NULL, NULL, 3, NULL));
-  ACCEPTED(petal_digest_attachment(a_digest(), room(), ROOM, OUT(size_t), error()));
-  REFUSED("digest", petal_digest_attachment(NULL, room(), ROOM, OUT(size_t), error()));
-  REFUSED("buffer", petal_digest_attachment(a_digest(), NULL, ROOM, OUT(size_t), error()));
-  ACCEPTED(petal_digest_attachment(a_digest(), NULL, 0, OUT(size_t), error()));
-  REFUSED("length", petal_digest_attachment(a_digest(), room(), ROOM, NULL, error()));
-  ACCEPTED(petal_digest_attachment(a_digest(), room(), ROOM, OUT(size_t), NULL));
-  REFUSED(NULL, petal_digest_attachment(NULL, NULL, ROOM, NULL, NULL));
+  ACCEPTED(petal_digest_get_attachment(a_digest(), room(), ROOM, OUT(size_t), error()));
+  REFUSED("digest", petal_digest_get_attachment(NULL, room(), ROOM, OUT(size_t), error()));
+  REFUSED("buffer", petal_digest_get_attachment(a_digest(), NULL, ROOM, OUT(size_t), error()));
+  ACCEPTED(petal_digest_get_attachment(a_digest(), NULL, 0, OUT(size_t), error()));
+  REFUSED("length", petal_digest_get_attachment(a_digest(), room(), ROOM, NULL, error()));
+  ACCEPTED(petal_digest_get_attachment(a_digest(), room(), ROOM, OUT(size_t), NULL));
+  REFUSED(NULL, petal_digest_get_attachment(NULL, NULL, ROOM, NULL, NULL));
   ACCEPTED(petal_digest_clear(a_digest(), error()));
   REFUSED("digest", petal_digest_clear(NULL, error()));
   ACCEPTED(petal_digest_clear(a_digest(), NULL));
@@ -731,27 +736,27 @@ static void petal_digest_h(void) {
   REFUSED("digest", petal_digest_sync(NULL, error()));
   ACCEPTED(petal_digest_sync(a_digest(), NULL));
   REFUSED(NULL, petal_digest_sync(NULL, NULL));
-  ACCEPTED(petal_digest_vouch(a_digest(), error()));
-  REFUSED("digest", petal_digest_vouch(NULL, error()));
-  ACCEPTED(petal_digest_vouch(a_digest(), NULL));
-  REFUSED(NULL, petal_digest_vouch(NULL, NULL));
+  ACCEPTED(petal_digest_mark_clean(a_digest(), error()));
+  REFUSED("digest", petal_digest_mark_clean(NULL, error()));
+  ACCEPTED(petal_digest_mark_clean(a_digest(), NULL));
+  REFUSED(NULL, petal_digest_mark_clean(NULL, NULL));
 }
 
 static void petal_formats_h(void) {
-  ACCEPTED(petal_format_at(0, FILLED(petal_format_info), error()));
-  REFUSED("info", petal_format_at(0, NULL, error()));
-  ACCEPTED(petal_format_at(0, FILLED(petal_format_info), NULL));
-  REFUSED(NULL, petal_format_at(0, NULL, NULL));
+  ACCEPTED(petal_format_get(0, FILLED(petal_format_info), error()));
+  REFUSED("info", petal_format_get(0, NULL, error()));
+  ACCEPTED(petal_format_get(0, FILLED(petal_format_info), NULL));
+  REFUSED(NULL, petal_format_get(0, NULL, NULL));
   ACCEPTED(petal_format_find("guava", FILLED(petal_format_info), error()));
   REFUSED("name", petal_format_find(NULL, FILLED(petal_format_info), error()));
   REFUSED("info", petal_format_find("guava", NULL, error()));
   ACCEPTED(petal_format_find("guava", FILLED(petal_format_info), NULL));
   REFUSED(NULL, petal_format_find(NULL, NULL, NULL));
-  ACCEPTED(petal_format_variant("guava", 0, room(), error()));
-  REFUSED("format", petal_format_variant(NULL, 0, room(), error()));
-  REFUSED("variant", petal_format_variant("guava", 0, NULL, error()));
-  ACCEPTED(petal_format_variant("guava", 0, room(), NULL));
-  REFUSED(NULL, petal_format_variant(NULL, 0, NULL, NULL));
+  ACCEPTED(petal_format_get_variant("guava", 0, room(), error()));
+  REFUSED("format", petal_format_get_variant(NULL, 0, room(), error()));
+  REFUSED("variant", petal_format_get_variant("guava", 0, NULL, error()));
+  ACCEPTED(petal_format_get_variant("guava", 0, room(), NULL));
+  REFUSED(NULL, petal_format_get_variant(NULL, 0, NULL, NULL));
   ACCEPTED(petal_format_recognise("libbloom2", 9, FILLED(petal_format_info), error()));
   REFUSED("bytes", petal_format_recognise(NULL, 9, FILLED(petal_format_info), error()));
   REFUSED("info", petal_format_recognise("libbloom2", 9, NULL, error()));
@@ -787,12 +792,12 @@ static void petal_formats_h(void) {
   ACCEPTED(petal_filter_export_to(imported(), "guava", NULL, take, NULL, error()));
   ACCEPTED(petal_filter_export_to(imported(), "guava", NULL, take, room(), NULL));
   REFUSED(NULL, petal_filter_export_to(NULL, NULL, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_format_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
-  REFUSED("format", petal_format_spec(NULL, NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
-  ACCEPTED(petal_format_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
-  REFUSED("spec", petal_format_spec("guava", NULL, 1, 0.01, 0, NULL, error()));
-  ACCEPTED(petal_format_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), NULL));
-  REFUSED(NULL, petal_format_spec(NULL, NULL, 1, 0.01, 0, NULL, NULL));
+  ACCEPTED(petal_format_get_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
+  REFUSED("format", petal_format_get_spec(NULL, NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
+  ACCEPTED(petal_format_get_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), error()));
+  REFUSED("spec", petal_format_get_spec("guava", NULL, 1, 0.01, 0, NULL, error()));
+  ACCEPTED(petal_format_get_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), NULL));
+  REFUSED(NULL, petal_format_get_spec(NULL, NULL, 1, 0.01, 0, NULL, NULL));
   ACCEPTED(petal_filter_compact_size(a_filter(), OUT(size_t), error()));
   REFUSED("filter", petal_filter_compact_size(NULL, OUT(size_t), error()));
   REFUSED("size", petal_filter_compact_size(a_filter(), NULL, error()));
@@ -820,10 +825,10 @@ static void petal_formats_h(void) {
       error()));
   ACCEPTED(petal_filter_load_compact(compact.words, compact.length, GIVEN(petal_compact_options), NEW(filter), NULL));
   REFUSED(NULL, petal_filter_load_compact(NULL, compact.length, NULL, NULL, NULL));
-  ACCEPTED(petal_compact_check(compact.words, compact.length, error()));
-  REFUSED("data", petal_compact_check(NULL, compact.length, error()));
-  ACCEPTED(petal_compact_check(compact.words, compact.length, NULL));
-  REFUSED(NULL, petal_compact_check(NULL, compact.length, NULL));
+  ACCEPTED(petal_compact_verify(compact.words, compact.length, error()));
+  REFUSED("data", petal_compact_verify(NULL, compact.length, error()));
+  ACCEPTED(petal_compact_verify(compact.words, compact.length, NULL));
+  REFUSED(NULL, petal_compact_verify(NULL, compact.length, NULL));
   GIVES(true, petal_compact_contains_hash(NULL, compact.length, 1));
   GIVES(true, petal_compact_contains(NULL, compact.length, GIVEN(petal_compact_options), "abc", 3));
   CALLED(petal_compact_contains(compact.words, compact.length, NULL, "abc", 3));
@@ -875,54 +880,54 @@ static void petal_index_h(void) {
   ACCEPTED(petal_index_remove_row(a_index(), 0, NULL, error()));
   ACCEPTED(petal_index_remove_row(a_index(), 0, OUT(bool), NULL));
   REFUSED(NULL, petal_index_remove_row(NULL, 0, NULL, NULL));
-  GIVES(0, petal_index_rows(NULL));
-  GIVES(0, petal_index_count(NULL));
+  GIVES(0, petal_index_next_row(NULL));
+  GIVES(0, petal_index_row_count(NULL));
   GIVES(0, petal_index_width(NULL));
-  ACCEPTED(petal_index_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), error()));
-  REFUSED("index", petal_index_row_at(NULL, 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), error()));
-  ACCEPTED(petal_index_row_at(a_index(), 0, NULL, OUT(uint64_t), OUT(uint64_t), error()));
-  ACCEPTED(petal_index_row_at(a_index(), 0, OUT(bool), NULL, OUT(uint64_t), error()));
-  ACCEPTED(petal_index_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), NULL, error()));
-  ACCEPTED(petal_index_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_index_row_at(NULL, 0, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_index_get_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), error()));
+  REFUSED("index", petal_index_get_row_at(NULL, 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), error()));
+  ACCEPTED(petal_index_get_row_at(a_index(), 0, NULL, OUT(uint64_t), OUT(uint64_t), error()));
+  ACCEPTED(petal_index_get_row_at(a_index(), 0, OUT(bool), NULL, OUT(uint64_t), error()));
+  ACCEPTED(petal_index_get_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), NULL, error()));
+  ACCEPTED(petal_index_get_row_at(a_index(), 0, OUT(bool), OUT(uint64_t), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_index_get_row_at(NULL, 0, NULL, NULL, NULL, NULL));
   ACCEPTED(petal_index_copy_row(a_index(), 0, room(), 128, error()));
   REFUSED("index", petal_index_copy_row(NULL, 0, room(), 128, error()));
   REFUSED("bytes", petal_index_copy_row(a_index(), 0, NULL, 128, error()));
   ACCEPTED(petal_index_copy_row(a_index(), 0, room(), 128, NULL));
   REFUSED(NULL, petal_index_copy_row(NULL, 0, NULL, 128, NULL));
-  ACCEPTED(petal_index_find(a_index(), 1, 1, OUT(uint64_t), error()));
-  REFUSED("index", petal_index_find(NULL, 1, 1, OUT(uint64_t), error()));
-  REFUSED("row", petal_index_find(a_index(), 1, 1, NULL, error()));
-  ACCEPTED(petal_index_find(a_index(), 1, 1, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_index_find(NULL, 1, 1, NULL, NULL));
+  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), error()));
+  REFUSED("index", petal_index_find_row(NULL, 1, 1, OUT(uint64_t), error()));
+  REFUSED("row", petal_index_find_row(a_index(), 1, 1, NULL, error()));
+  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_index_find_row(NULL, 1, 1, NULL, NULL));
   ACCEPTED(petal_index_merge(a_index(), a_index(), error()));
   REFUSED("index", petal_index_merge(NULL, a_index(), error()));
   REFUSED("other", petal_index_merge(a_index(), NULL, error()));
   ACCEPTED(petal_index_merge(a_index(), a_index(), NULL));
   REFUSED(NULL, petal_index_merge(NULL, NULL, NULL));
-  ACCEPTED(petal_index_arranged(a_index(), 1, NEW(index), error()));
-  REFUSED("index", petal_index_arranged(NULL, 1, NEW(index), error()));
-  REFUSED("arranged", petal_index_arranged(a_index(), 1, NULL, error()));
-  ACCEPTED(petal_index_arranged(a_index(), 1, NEW(index), NULL));
-  REFUSED(NULL, petal_index_arranged(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_index_merged(a_index(), a_index(), 2, NEW(index), error()));
-  REFUSED("index", petal_index_merged(NULL, a_index(), 2, NEW(index), error()));
-  REFUSED("other", petal_index_merged(a_index(), NULL, 2, NEW(index), error()));
-  REFUSED("merged", petal_index_merged(a_index(), a_index(), 2, NULL, error()));
-  ACCEPTED(petal_index_merged(a_index(), a_index(), 2, NEW(index), NULL));
-  REFUSED(NULL, petal_index_merged(NULL, NULL, 2, NULL, NULL));
+  ACCEPTED(petal_index_arrange(a_index(), 1, NEW(index), error()));
+  REFUSED("index", petal_index_arrange(NULL, 1, NEW(index), error()));
+  REFUSED("arranged", petal_index_arrange(a_index(), 1, NULL, error()));
+  ACCEPTED(petal_index_arrange(a_index(), 1, NEW(index), NULL));
+  REFUSED(NULL, petal_index_arrange(NULL, 1, NULL, NULL));
+  ACCEPTED(petal_index_arrange_both(a_index(), a_index(), 2, NEW(index), error()));
+  REFUSED("index", petal_index_arrange_both(NULL, a_index(), 2, NEW(index), error()));
+  REFUSED("other", petal_index_arrange_both(a_index(), NULL, 2, NEW(index), error()));
+  REFUSED("merged", petal_index_arrange_both(a_index(), a_index(), 2, NULL, error()));
+  ACCEPTED(petal_index_arrange_both(a_index(), a_index(), 2, NEW(index), NULL));
+  REFUSED(NULL, petal_index_arrange_both(NULL, NULL, 2, NULL, NULL));
   ACCEPTED(petal_index_attach(a_index(), "abc", 3, error()));
   REFUSED("index", petal_index_attach(NULL, "abc", 3, error()));
   REFUSED("bytes", petal_index_attach(a_index(), NULL, 3, error()));
   ACCEPTED(petal_index_attach(a_index(), "abc", 3, NULL));
   REFUSED(NULL, petal_index_attach(NULL, NULL, 3, NULL));
-  ACCEPTED(petal_index_attachment(a_index(), room(), ROOM, OUT(size_t), error()));
-  REFUSED("index", petal_index_attachment(NULL, room(), ROOM, OUT(size_t), error()));
-  REFUSED("buffer", petal_index_attachment(a_index(), NULL, ROOM, OUT(size_t), error()));
-  ACCEPTED(petal_index_attachment(a_index(), NULL, 0, OUT(size_t), error()));
-  REFUSED("length", petal_index_attachment(a_index(), room(), ROOM, NULL, error()));
-  ACCEPTED(petal_index_attachment(a_index(), room(), ROOM, OUT(size_t), NULL));
-  REFUSED(NULL, petal_index_attachment(NULL, NULL, ROOM, NULL, NULL));
+  ACCEPTED(petal_index_get_attachment(a_index(), room(), ROOM, OUT(size_t), error()));
+  REFUSED("index", petal_index_get_attachment(NULL, room(), ROOM, OUT(size_t), error()));
+  REFUSED("buffer", petal_index_get_attachment(a_index(), NULL, ROOM, OUT(size_t), error()));
+  ACCEPTED(petal_index_get_attachment(a_index(), NULL, 0, OUT(size_t), error()));
+  REFUSED("length", petal_index_get_attachment(a_index(), room(), ROOM, NULL, error()));
+  ACCEPTED(petal_index_get_attachment(a_index(), room(), ROOM, OUT(size_t), NULL));
+  REFUSED(NULL, petal_index_get_attachment(NULL, NULL, ROOM, NULL, NULL));
   ACCEPTED(petal_index_clear(a_index(), error()));
   REFUSED("index", petal_index_clear(NULL, error()));
   ACCEPTED(petal_index_clear(a_index(), NULL));
@@ -1012,122 +1017,156 @@ static void petal_index_h(void) {
   REFUSED("index", petal_index_sync(NULL, error()));
   ACCEPTED(petal_index_sync(a_index(), NULL));
   REFUSED(NULL, petal_index_sync(NULL, NULL));
-  ACCEPTED(petal_index_vouch(a_index(), error()));
-  REFUSED("index", petal_index_vouch(NULL, error()));
-  ACCEPTED(petal_index_vouch(a_index(), NULL));
-  REFUSED(NULL, petal_index_vouch(NULL, NULL));
-  ACCEPTED(petal_index_top(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), OUT(size_t),
+  ACCEPTED(petal_index_mark_clean(a_index(), error()));
+  REFUSED("index", petal_index_mark_clean(NULL, error()));
+  ACCEPTED(petal_index_mark_clean(a_index(), NULL));
+  REFUSED(NULL, petal_index_mark_clean(NULL, NULL));
+  ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                OUT(size_t),
       error()));
-  REFUSED("index", petal_index_top(NULL, text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), OUT(size_t),
+  REFUSED("index", petal_index_find_top(NULL, text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                        OUT(size_t),
       error()));
-  REFUSED("query", petal_index_top(a_index(), NULL, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit),
+  REFUSED("query", petal_index_find_top(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options),
+                                        OUT(petal_index_hit),
       OUT(size_t), error()));
-  ACCEPTED(petal_index_top(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
-  REFUSED("hits", petal_index_top(a_index(), text, 128, 1, GIVEN(petal_search_options), NULL, OUT(size_t), error()));
-  ACCEPTED(petal_index_top(a_index(), text, 128, 0, GIVEN(petal_search_options), NULL, OUT(size_t), error()));
-  REFUSED("found", petal_index_top(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), NULL,
+  ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
+  REFUSED("hits", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, OUT(size_t),
+                                       error()));
+  ACCEPTED(petal_index_find_top(a_index(), text, 128, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
+                                error()));
+  REFUSED("found", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
+                                        OUT(petal_index_hit), NULL,
       error()));
-  ACCEPTED(petal_index_top(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), OUT(size_t),
+  ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                OUT(size_t),
       NULL));
-  REFUSED(NULL, petal_index_top(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_index_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  REFUSED(NULL, petal_index_find_top(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit), 1,
       OUT(size_t), error()));
-  REFUSED("index", petal_index_at_least(NULL, text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  REFUSED("index", petal_index_find_similar(NULL, text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                            1,
       OUT(size_t), error()));
-  REFUSED("query", petal_index_at_least(a_index(), NULL, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  REFUSED("query", petal_index_find_similar(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options),
+                                            OUT(petal_index_hit), 1,
       OUT(size_t), error()));
-  ACCEPTED(petal_index_at_least(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
-  REFUSED("hits", petal_index_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), NULL, 1, OUT(size_t),
+  ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
+  REFUSED("hits", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, 1,
+                                           OUT(size_t),
       error()));
-  ACCEPTED(petal_index_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), NULL, 0, OUT(size_t), error()));
-  REFUSED("found", petal_index_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
+                                    error()));
+  REFUSED("found", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
+                                            OUT(petal_index_hit), 1,
       NULL, error()));
-  ACCEPTED(petal_index_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit), 1,
       OUT(size_t), NULL));
-  REFUSED(NULL, petal_index_at_least(NULL, NULL, 128, 1, NULL, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_index_each_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), take_hit, room(),
+  REFUSED(NULL, petal_index_find_similar(NULL, NULL, 128, 1, NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), take_hit, room(),
       OUT(uint64_t), error()));
-  REFUSED("index", petal_index_each_at_least(NULL, text, 128, 1, GIVEN(petal_search_options), take_hit, room(),
+  REFUSED("index", petal_index_visit_similar(NULL, text, 128, 1, GIVEN(petal_index_search_options), take_hit, room(),
       OUT(uint64_t), error()));
-  REFUSED("query", petal_index_each_at_least(a_index(), NULL, 128, 1, GIVEN(petal_search_options), take_hit, room(),
+  REFUSED("query", petal_index_visit_similar(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options), take_hit,
+                                             room(),
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_at_least(a_index(), text, 128, 1, NULL, take_hit, room(), OUT(uint64_t), error()));
-  REFUSED("each", petal_index_each_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), NULL, room(),
+  ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, NULL, take_hit, room(), OUT(uint64_t), error()));
+  REFUSED("each", petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, room(),
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), take_hit, NULL,
+  ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), take_hit, NULL,
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), take_hit, room(), NULL,
+  ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), take_hit, room(), NULL,
       error()));
-  ACCEPTED(petal_index_each_at_least(a_index(), text, 128, 1, GIVEN(petal_search_options), take_hit, room(),
+  ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), take_hit, room(),
       OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_index_each_at_least(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_index_top_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), OUT(size_t),
+  REFUSED(NULL, petal_index_visit_similar(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                      OUT(size_t),
       error()));
-  REFUSED("index", petal_index_top_many(NULL, text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit),
+  REFUSED("index", petal_index_find_top_batch(NULL, text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
       OUT(size_t), error()));
-  REFUSED("queries", petal_index_top_many(a_index(), NULL, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit),
+  REFUSED("queries", petal_index_find_top_batch(a_index(), NULL, 3, 1, GIVEN(petal_index_search_options),
+                                                OUT(petal_index_hit),
       OUT(size_t), error()));
-  ACCEPTED(petal_index_top_many(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
-  REFUSED("hits", petal_index_top_many(a_index(), text, 3, 1, GIVEN(petal_search_options), NULL, OUT(size_t), error()));
-  ACCEPTED(petal_index_top_many(a_index(), text, 3, 0, GIVEN(petal_search_options), NULL, OUT(size_t), error()));
-  REFUSED("found", petal_index_top_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), NULL,
+  ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
+  REFUSED("hits", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL,
+                                             OUT(size_t), error()));
+  ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
+                                      error()));
+  REFUSED("found", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+                                              OUT(petal_index_hit), NULL,
       error()));
-  ACCEPTED(petal_index_top_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), OUT(size_t),
+  ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+                                      OUT(size_t),
       NULL));
-  REFUSED(NULL, petal_index_top_many(NULL, NULL, 3, 1, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_index_at_least_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  REFUSED(NULL, petal_index_find_top_batch(NULL, NULL, 3, 1, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+                                          OUT(petal_index_hit), 1,
       OUT(size_t), error()));
-  REFUSED("index", petal_index_at_least_many(NULL, text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  REFUSED("index", petal_index_find_similar_batch(NULL, text, 3, 1, GIVEN(petal_index_search_options),
+                                                  OUT(petal_index_hit), 1,
       OUT(size_t), error()));
-  REFUSED("queries", petal_index_at_least_many(a_index(), NULL, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit),
+  REFUSED("queries", petal_index_find_similar_batch(a_index(), NULL, 3, 1, GIVEN(petal_index_search_options),
+                                                    OUT(petal_index_hit),
       1, OUT(size_t), error()));
-  ACCEPTED(petal_index_at_least_many(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
-  REFUSED("hits", petal_index_at_least_many(a_index(), text, 3, 1, GIVEN(petal_search_options), NULL, 1, OUT(size_t),
+  ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
+  REFUSED("hits", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL, 1,
+                                                 OUT(size_t),
       error()));
-  ACCEPTED(petal_index_at_least_many(a_index(), text, 3, 1, GIVEN(petal_search_options), NULL, 0, OUT(size_t),
+  ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL, 0,
+                                          OUT(size_t),
       error()));
-  REFUSED("found", petal_index_at_least_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit),
+  REFUSED("found", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+                                                  OUT(petal_index_hit),
       1, NULL, error()));
-  ACCEPTED(petal_index_at_least_many(a_index(), text, 3, 1, GIVEN(petal_search_options), OUT(petal_index_hit), 1,
+  ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+                                          OUT(petal_index_hit), 1,
       OUT(size_t), NULL));
-  REFUSED(NULL, petal_index_at_least_many(NULL, NULL, 3, 1, NULL, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_index_contains_all(a_index(), text, 128, GIVEN(petal_search_options), OUT(uint64_t), 1, OUT(size_t),
+  REFUSED(NULL, petal_index_find_similar_batch(NULL, NULL, 3, 1, NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
+                                       OUT(size_t),
       error()));
-  REFUSED("index", petal_index_contains_all(NULL, text, 128, GIVEN(petal_search_options), OUT(uint64_t), 1, OUT(size_t),
+  REFUSED("index", petal_index_find_containing(NULL, text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
+                                               OUT(size_t),
       error()));
-  REFUSED("query", petal_index_contains_all(a_index(), NULL, 128, GIVEN(petal_search_options), OUT(uint64_t), 1,
+  REFUSED("query", petal_index_find_containing(a_index(), NULL, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
+                                               1,
       OUT(size_t), error()));
-  ACCEPTED(petal_index_contains_all(a_index(), text, 128, NULL, OUT(uint64_t), 1, OUT(size_t), error()));
-  REFUSED("ids", petal_index_contains_all(a_index(), text, 128, GIVEN(petal_search_options), NULL, 1, OUT(size_t),
+  ACCEPTED(petal_index_find_containing(a_index(), text, 128, NULL, OUT(uint64_t), 1, OUT(size_t), error()));
+  REFUSED("ids", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, 1,
+                                             OUT(size_t),
       error()));
-  ACCEPTED(petal_index_contains_all(a_index(), text, 128, GIVEN(petal_search_options), NULL, 0, OUT(size_t), error()));
-  REFUSED("found", petal_index_contains_all(a_index(), text, 128, GIVEN(petal_search_options), OUT(uint64_t), 1, NULL,
+  ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
+                                       error()));
+  REFUSED("found", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
+                                               1, NULL,
       error()));
-  ACCEPTED(petal_index_contains_all(a_index(), text, 128, GIVEN(petal_search_options), OUT(uint64_t), 1, OUT(size_t),
+  ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
+                                       OUT(size_t),
       NULL));
-  REFUSED(NULL, petal_index_contains_all(NULL, NULL, 128, NULL, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_index_each_contains_all(a_index(), text, 128, GIVEN(petal_search_options), take_row, room(),
+  REFUSED(NULL, petal_index_find_containing(NULL, NULL, 128, NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), take_row, room(),
       OUT(uint64_t), error()));
-  REFUSED("index", petal_index_each_contains_all(NULL, text, 128, GIVEN(petal_search_options), take_row, room(),
+  REFUSED("index", petal_index_visit_containing(NULL, text, 128, GIVEN(petal_index_search_options), take_row, room(),
       OUT(uint64_t), error()));
-  REFUSED("query", petal_index_each_contains_all(a_index(), NULL, 128, GIVEN(petal_search_options), take_row, room(),
+  REFUSED("query", petal_index_visit_containing(a_index(), NULL, 128, GIVEN(petal_index_search_options), take_row,
+                                                room(),
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_contains_all(a_index(), text, 128, NULL, take_row, room(), OUT(uint64_t), error()));
-  REFUSED("each", petal_index_each_contains_all(a_index(), text, 128, GIVEN(petal_search_options), NULL, room(),
+  ACCEPTED(petal_index_visit_containing(a_index(), text, 128, NULL, take_row, room(), OUT(uint64_t), error()));
+  REFUSED("each", petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, room(),
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_contains_all(a_index(), text, 128, GIVEN(petal_search_options), take_row, NULL,
+  ACCEPTED(petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), take_row, NULL,
       OUT(uint64_t), error()));
-  ACCEPTED(petal_index_each_contains_all(a_index(), text, 128, GIVEN(petal_search_options), take_row, room(), NULL,
+  ACCEPTED(petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), take_row, room(), NULL,
       error()));
-  ACCEPTED(petal_index_each_contains_all(a_index(), text, 128, GIVEN(petal_search_options), take_row, room(),
+  ACCEPTED(petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), take_row, room(),
       OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_index_each_contains_all(NULL, NULL, 128, NULL, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_index_false_positive_rate_of(a_index(), text, 128, OUT(double), error()));
-  REFUSED("index", petal_index_false_positive_rate_of(NULL, text, 128, OUT(double), error()));
-  REFUSED("query", petal_index_false_positive_rate_of(a_index(), NULL, 128, OUT(double), error()));
-  REFUSED("rate", petal_index_false_positive_rate_of(a_index(), text, 128, NULL, error()));
-  ACCEPTED(petal_index_false_positive_rate_of(a_index(), text, 128, OUT(double), NULL));
-  REFUSED(NULL, petal_index_false_positive_rate_of(NULL, NULL, 128, NULL, NULL));
+  REFUSED(NULL, petal_index_visit_containing(NULL, NULL, 128, NULL, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_index_expected_false_positive_rate(a_index(), text, 128, OUT(double), error()));
+  REFUSED("index", petal_index_expected_false_positive_rate(NULL, text, 128, OUT(double), error()));
+  REFUSED("query", petal_index_expected_false_positive_rate(a_index(), NULL, 128, OUT(double), error()));
+  REFUSED("rate", petal_index_expected_false_positive_rate(a_index(), text, 128, NULL, error()));
+  ACCEPTED(petal_index_expected_false_positive_rate(a_index(), text, 128, OUT(double), NULL));
+  REFUSED(NULL, petal_index_expected_false_positive_rate(NULL, NULL, 128, NULL, NULL));
   ACCEPTED(petal_index_add_feature(a_index(), place(text, 128), 128, "abc", 3, 1, error()));
   REFUSED("index", petal_index_add_feature(NULL, place(text, 128), 128, "abc", 3, 1, error()));
   REFUSED("row", petal_index_add_feature(a_index(), NULL, 128, "abc", 3, 1, error()));
@@ -1145,32 +1184,32 @@ static void petal_index_h(void) {
   REFUSED("folded", petal_index_fold_row(a_index(), text, 128, 1, 64, NULL, 8, error()));
   ACCEPTED(petal_index_fold_row(a_index(), text, 128, 1, 64, room(), 8, NULL));
   REFUSED(NULL, petal_index_fold_row(NULL, NULL, 128, 1, 64, NULL, 8, NULL));
-  ACCEPTED(petal_index_corrected(a_index(), text, text, 128, OUT(double), OUT(double), error()));
-  REFUSED("index", petal_index_corrected(NULL, text, text, 128, OUT(double), OUT(double), error()));
-  REFUSED("first", petal_index_corrected(a_index(), NULL, text, 128, OUT(double), OUT(double), error()));
-  REFUSED("second", petal_index_corrected(a_index(), text, NULL, 128, OUT(double), OUT(double), error()));
-  REFUSED("similarity", petal_index_corrected(a_index(), text, text, 128, NULL, OUT(double), error()));
-  ACCEPTED(petal_index_corrected(a_index(), text, text, 128, OUT(double), NULL, error()));
-  ACCEPTED(petal_index_corrected(a_index(), text, text, 128, OUT(double), OUT(double), NULL));
-  REFUSED(NULL, petal_index_corrected(NULL, NULL, NULL, 128, NULL, NULL, NULL));
+  ACCEPTED(petal_index_estimate_similarity(a_index(), text, text, 128, OUT(double), OUT(double), error()));
+  REFUSED("index", petal_index_estimate_similarity(NULL, text, text, 128, OUT(double), OUT(double), error()));
+  REFUSED("first", petal_index_estimate_similarity(a_index(), NULL, text, 128, OUT(double), OUT(double), error()));
+  REFUSED("second", petal_index_estimate_similarity(a_index(), text, NULL, 128, OUT(double), OUT(double), error()));
+  REFUSED("similarity", petal_index_estimate_similarity(a_index(), text, text, 128, NULL, OUT(double), error()));
+  ACCEPTED(petal_index_estimate_similarity(a_index(), text, text, 128, OUT(double), NULL, error()));
+  ACCEPTED(petal_index_estimate_similarity(a_index(), text, text, 128, OUT(double), OUT(double), NULL));
+  REFUSED(NULL, petal_index_estimate_similarity(NULL, NULL, NULL, 128, NULL, NULL, NULL));
 }
 
 static void petal_inline_h(void) {
-  ACCEPTED(petal_filter_view(a_filter(), FILLED(petal_view), error()));
-  REFUSED("filter", petal_filter_view(NULL, FILLED(petal_view), error()));
-  REFUSED("view", petal_filter_view(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_view(a_filter(), FILLED(petal_view), NULL));
-  REFUSED(NULL, petal_filter_view(NULL, NULL, NULL));
-  ACCEPTED(petal_filter_view_writable(a_filter(), FILLED(petal_view), error()));
-  REFUSED("filter", petal_filter_view_writable(NULL, FILLED(petal_view), error()));
-  REFUSED("view", petal_filter_view_writable(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_view_writable(a_filter(), FILLED(petal_view), NULL));
-  REFUSED(NULL, petal_filter_view_writable(NULL, NULL, NULL));
-  ACCEPTED(petal_map_view(built_map(spec_of(0)), FILLED(petal_view), error()));
-  REFUSED("map", petal_map_view(NULL, FILLED(petal_view), error()));
-  REFUSED("view", petal_map_view(built_map(spec_of(0)), NULL, error()));
-  ACCEPTED(petal_map_view(built_map(spec_of(0)), FILLED(petal_view), NULL));
-  REFUSED(NULL, petal_map_view(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_view(a_filter(), FILLED(petal_view), error()));
+  REFUSED("filter", petal_filter_get_view(NULL, FILLED(petal_view), error()));
+  REFUSED("view", petal_filter_get_view(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_view(a_filter(), FILLED(petal_view), NULL));
+  REFUSED(NULL, petal_filter_get_view(NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_writable_view(a_filter(), FILLED(petal_view), error()));
+  REFUSED("filter", petal_filter_get_writable_view(NULL, FILLED(petal_view), error()));
+  REFUSED("view", petal_filter_get_writable_view(a_filter(), NULL, error()));
+  ACCEPTED(petal_filter_get_writable_view(a_filter(), FILLED(petal_view), NULL));
+  REFUSED(NULL, petal_filter_get_writable_view(NULL, NULL, NULL));
+  ACCEPTED(petal_map_get_view(built_map(spec_of(0)), FILLED(petal_view), error()));
+  REFUSED("map", petal_map_get_view(NULL, FILLED(petal_view), error()));
+  REFUSED("view", petal_map_get_view(built_map(spec_of(0)), NULL, error()));
+  ACCEPTED(petal_map_get_view(built_map(spec_of(0)), FILLED(petal_view), NULL));
+  REFUSED(NULL, petal_map_get_view(NULL, NULL, NULL));
 }
 
 static void petal_map_h(void) {
@@ -1198,11 +1237,11 @@ static void petal_map_h(void) {
   REFUSED("answers", petal_map_get_batch(a_map(), keys(), NULL, error()));
   ACCEPTED(petal_map_get_batch(a_map(), keys(), values(), NULL));
   REFUSED(NULL, petal_map_get_batch(NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_map_statistics(a_map(), FILLED(petal_statistics), error()));
-  REFUSED("map", petal_map_statistics(NULL, FILLED(petal_statistics), error()));
-  REFUSED("statistics", petal_map_statistics(a_map(), NULL, error()));
-  ACCEPTED(petal_map_statistics(a_map(), FILLED(petal_statistics), NULL));
-  REFUSED(NULL, petal_map_statistics(NULL, NULL, NULL));
+  ACCEPTED(petal_map_get_statistics(a_map(), FILLED(petal_statistics), error()));
+  REFUSED("map", petal_map_get_statistics(NULL, FILLED(petal_statistics), error()));
+  REFUSED("statistics", petal_map_get_statistics(a_map(), NULL, error()));
+  ACCEPTED(petal_map_get_statistics(a_map(), FILLED(petal_statistics), NULL));
+  REFUSED(NULL, petal_map_get_statistics(NULL, NULL, NULL));
   ACCEPTED(petal_map_builder_new(spec_of(0), GIVEN(petal_builder_options), NEW(map_builder), error()));
   REFUSED("spec", petal_map_builder_new(NULL, GIVEN(petal_builder_options), NEW(map_builder), error()));
   ACCEPTED(petal_map_builder_new(spec_of(0), NULL, NEW(map_builder), error()));
@@ -1227,11 +1266,11 @@ static void petal_map_h(void) {
   ACCEPTED(petal_map_builder_put_batch(a_map_builder(), keys(), three, NULL, error()));
   ACCEPTED(petal_map_builder_put_batch(a_map_builder(), keys(), three, numbers_only(), NULL));
   REFUSED(NULL, petal_map_builder_put_batch(NULL, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_map_builder_offered(a_map_builder(), OUT(uint64_t), error()));
-  REFUSED("builder", petal_map_builder_offered(NULL, OUT(uint64_t), error()));
-  REFUSED("offered", petal_map_builder_offered(a_map_builder(), NULL, error()));
-  ACCEPTED(petal_map_builder_offered(a_map_builder(), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_map_builder_offered(NULL, NULL, NULL));
+  ACCEPTED(petal_map_builder_key_count(a_map_builder(), OUT(uint64_t), error()));
+  REFUSED("builder", petal_map_builder_key_count(NULL, OUT(uint64_t), error()));
+  REFUSED("insertions", petal_map_builder_key_count(a_map_builder(), NULL, error()));
+  ACCEPTED(petal_map_builder_key_count(a_map_builder(), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_map_builder_key_count(NULL, NULL, NULL));
   ACCEPTED(petal_map_builder_finish(a_map_builder(), NEW(map), error()));
   REFUSED("builder", petal_map_builder_finish(NULL, NEW(map), error()));
   REFUSED("map", petal_map_builder_finish(a_map_builder(), NULL, error()));
@@ -1379,10 +1418,10 @@ static void petal_map_h(void) {
   REFUSED("map", petal_map_sync(NULL, error()));
   ACCEPTED(petal_map_sync(a_map(), NULL));
   REFUSED(NULL, petal_map_sync(NULL, NULL));
-  ACCEPTED(petal_map_vouch(a_map(), error()));
-  REFUSED("map", petal_map_vouch(NULL, error()));
-  ACCEPTED(petal_map_vouch(a_map(), NULL));
-  REFUSED(NULL, petal_map_vouch(NULL, NULL));
+  ACCEPTED(petal_map_mark_clean(a_map(), error()));
+  REFUSED("map", petal_map_mark_clean(NULL, error()));
+  ACCEPTED(petal_map_mark_clean(a_map(), NULL));
+  REFUSED(NULL, petal_map_mark_clean(NULL, NULL));
 }
 
 static void petal_more_h(void) {
@@ -1485,22 +1524,23 @@ static void petal_more_h(void) {
   REFUSED("old", petal_builder_update(builder_of(PETAL_KIND_EXACT_SET), NULL, error()));
   ACCEPTED(petal_builder_update(builder_of(PETAL_KIND_EXACT_SET), filter_of(PETAL_KIND_EXACT_SET), NULL));
   REFUSED(NULL, petal_builder_update(NULL, NULL, NULL));
-  ACCEPTED(petal_builder_frequent(builder_of(PETAL_KIND_STACKED), "abc", 3, 1));
-  REFUSED("builder", petal_builder_frequent(NULL, "abc", 3, 1));
-  REFUSED("key", petal_builder_frequent(builder_of(PETAL_KIND_STACKED), NULL, 3, 1));
-  ACCEPTED(petal_builder_frequent(builder_of(PETAL_KIND_STACKED), NULL, 0, 1));
-  REFUSED(NULL, petal_builder_frequent(NULL, NULL, 3, 1));
-  ACCEPTED(petal_builder_frequent_u64(builder_of(PETAL_KIND_STACKED), 1, 1));
-  REFUSED("builder", petal_builder_frequent_u64(NULL, 1, 1));
-  ACCEPTED(petal_builder_frequent_hash(builder_of(PETAL_KIND_STACKED), 1, 1));
-  REFUSED("builder", petal_builder_frequent_hash(NULL, 1, 1));
-  ACCEPTED(petal_builder_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), error()));
-  REFUSED("builder", petal_builder_frequent_batch(NULL, keys(), weights, numbers_only(), error()));
-  REFUSED("keys", petal_builder_frequent_batch(builder_of(PETAL_KIND_STACKED), NULL, weights, numbers_only(), error()));
-  ACCEPTED(petal_builder_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), NULL, numbers_only(), error()));
-  ACCEPTED(petal_builder_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, NULL, error()));
-  ACCEPTED(petal_builder_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), NULL));
-  REFUSED(NULL, petal_builder_frequent_batch(NULL, NULL, NULL, NULL, NULL));
+  ACCEPTED(petal_builder_add_frequent(builder_of(PETAL_KIND_STACKED), "abc", 3, 1));
+  REFUSED("builder", petal_builder_add_frequent(NULL, "abc", 3, 1));
+  REFUSED("key", petal_builder_add_frequent(builder_of(PETAL_KIND_STACKED), NULL, 3, 1));
+  ACCEPTED(petal_builder_add_frequent(builder_of(PETAL_KIND_STACKED), NULL, 0, 1));
+  REFUSED(NULL, petal_builder_add_frequent(NULL, NULL, 3, 1));
+  ACCEPTED(petal_builder_add_frequent_u64(builder_of(PETAL_KIND_STACKED), 1, 1));
+  REFUSED("builder", petal_builder_add_frequent_u64(NULL, 1, 1));
+  ACCEPTED(petal_builder_add_frequent_hash(builder_of(PETAL_KIND_STACKED), 1, 1));
+  REFUSED("builder", petal_builder_add_frequent_hash(NULL, 1, 1));
+  ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), error()));
+  REFUSED("builder", petal_builder_add_frequent_batch(NULL, keys(), weights, numbers_only(), error()));
+  REFUSED("keys", petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), NULL, weights, numbers_only(),
+                                                   error()));
+  ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), NULL, numbers_only(), error()));
+  ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, NULL, error()));
+  ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), NULL));
+  REFUSED(NULL, petal_builder_add_frequent_batch(NULL, NULL, NULL, NULL, NULL));
   ACCEPTED(petal_builder_serialize_to(a_builder(), take, room(), error()));
   REFUSED("builder", petal_builder_serialize_to(NULL, take, room(), error()));
   REFUSED("write", petal_builder_serialize_to(a_builder(), NULL, room(), error()));
@@ -1532,23 +1572,28 @@ static void petal_more_h(void) {
   ACCEPTED(petal_filter_rejuvenate_batch(filter_of(PETAL_KIND_ALEPH), keys(), NULL, error()));
   ACCEPTED(petal_filter_rejuvenate_batch(filter_of(PETAL_KIND_ALEPH), keys(), answers(), NULL));
   REFUSED(NULL, petal_filter_rejuvenate_batch(NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_filter_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), error()));
-  REFUSED("filter", petal_filter_stored_hash(NULL, 1, OUT(uint64_t), OUT(uint64_t), error()));
-  ACCEPTED(petal_filter_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, NULL, OUT(uint64_t), error()));
-  ACCEPTED(petal_filter_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), NULL, error()));
-  ACCEPTED(petal_filter_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_filter_stored_hash(NULL, 1, NULL, NULL, NULL));
-  ACCEPTED(petal_filter_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1, OUT(size_t),
+  ACCEPTED(petal_filter_get_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), error()));
+  REFUSED("filter", petal_filter_get_stored_hash(NULL, 1, OUT(uint64_t), OUT(uint64_t), error()));
+  ACCEPTED(petal_filter_get_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, NULL, OUT(uint64_t), error()));
+  ACCEPTED(petal_filter_get_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), NULL, error()));
+  ACCEPTED(petal_filter_get_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), NULL));
+  REFUSED(NULL, petal_filter_get_stored_hash(NULL, 1, NULL, NULL, NULL));
+  ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
+                                          OUT(size_t),
       error()));
-  REFUSED("filter", petal_filter_stored_hashes(NULL, 1, OUT(uint64_t), OUT(uint64_t), 1, OUT(size_t), error()));
-  REFUSED("stored", petal_filter_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, NULL, OUT(uint64_t), 1, OUT(size_t),
+  REFUSED("filter", petal_filter_get_stored_hashes(NULL, 1, OUT(uint64_t), OUT(uint64_t), 1, OUT(size_t), error()));
+  REFUSED("stored", petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, NULL, OUT(uint64_t), 1,
+                                                   OUT(size_t),
       error()));
-  ACCEPTED(petal_filter_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), NULL, 1, OUT(size_t), error()));
-  REFUSED("count", petal_filter_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1, NULL,
+  ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), NULL, 1, OUT(size_t),
+                                          error()));
+  REFUSED("count", petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
+                                                  NULL,
       error()));
-  ACCEPTED(petal_filter_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1, OUT(size_t),
+  ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
+                                          OUT(size_t),
       NULL));
-  REFUSED(NULL, petal_filter_stored_hashes(NULL, 1, NULL, NULL, 1, NULL, NULL));
+  REFUSED(NULL, petal_filter_get_stored_hashes(NULL, 1, NULL, NULL, 1, NULL, NULL));
   ACCEPTED(petal_spec_expected_omissions(spec_of(0), 1, OUT(double), error()));
   REFUSED("spec", petal_spec_expected_omissions(NULL, 1, OUT(double), error()));
   REFUSED("omissions", petal_spec_expected_omissions(spec_of(0), 1, NULL, error()));
@@ -1583,7 +1628,7 @@ static void petal_router_h(void) {
   ACCEPTED(petal_router_new(bits_of(PETAL_KIND_ROUTER, 64, 2), 1, NEW(router), NULL));
   REFUSED(NULL, petal_router_new(NULL, 1, NULL, NULL));
   CALLED(petal_router_free(NULL));
-  GIVES(0, petal_router_node(NULL));
+  GIVES(0, petal_router_get_node(NULL));
   ACCEPTED(petal_router_set_node(lone_router(), 1, error()));
   REFUSED("router", petal_router_set_node(NULL, 1, error()));
   ACCEPTED(petal_router_set_node(lone_router(), 1, NULL));
@@ -1644,18 +1689,18 @@ static void petal_router_h(void) {
   REFUSED("weights", petal_router_set_level_weights(a_router(), NULL, 3, error()));
   ACCEPTED(petal_router_set_level_weights(a_router(), weights, 3, NULL));
   REFUSED(NULL, petal_router_set_level_weights(NULL, NULL, 3, NULL));
-  ACCEPTED(petal_router_neighbours(a_router(), OUT(uint64_t), 1, OUT(size_t), error()));
-  REFUSED("router", petal_router_neighbours(NULL, OUT(uint64_t), 1, OUT(size_t), error()));
-  REFUSED("neighbours", petal_router_neighbours(a_router(), NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_router_neighbours(a_router(), NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_router_neighbours(a_router(), OUT(uint64_t), 1, NULL, error()));
-  ACCEPTED(petal_router_neighbours(a_router(), OUT(uint64_t), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_router_neighbours(NULL, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_router_edge(a_router(), 2, FILLED(petal_edge), error()));
-  REFUSED("router", petal_router_edge(NULL, 2, FILLED(petal_edge), error()));
-  REFUSED("edge", petal_router_edge(a_router(), 2, NULL, error()));
-  ACCEPTED(petal_router_edge(a_router(), 2, FILLED(petal_edge), NULL));
-  REFUSED(NULL, petal_router_edge(NULL, 2, NULL, NULL));
+  ACCEPTED(petal_router_get_neighbours(a_router(), OUT(uint64_t), 1, OUT(size_t), error()));
+  REFUSED("router", petal_router_get_neighbours(NULL, OUT(uint64_t), 1, OUT(size_t), error()));
+  REFUSED("neighbours", petal_router_get_neighbours(a_router(), NULL, 1, OUT(size_t), error()));
+  ACCEPTED(petal_router_get_neighbours(a_router(), NULL, 0, OUT(size_t), error()));
+  REFUSED("count", petal_router_get_neighbours(a_router(), OUT(uint64_t), 1, NULL, error()));
+  ACCEPTED(petal_router_get_neighbours(a_router(), OUT(uint64_t), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_router_get_neighbours(NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_router_get_edge(a_router(), 2, FILLED(petal_router_edge), error()));
+  REFUSED("router", petal_router_get_edge(NULL, 2, FILLED(petal_router_edge), error()));
+  REFUSED("edge", petal_router_get_edge(a_router(), 2, NULL, error()));
+  ACCEPTED(petal_router_get_edge(a_router(), 2, FILLED(petal_router_edge), NULL));
+  REFUSED(NULL, petal_router_get_edge(NULL, 2, NULL, NULL));
   ACCEPTED(petal_router_advertise(a_router(), 2, OUT(const void *), OUT(size_t), error()));
   REFUSED("router", petal_router_advertise(NULL, 2, OUT(const void *), OUT(size_t), error()));
   REFUSED("message", petal_router_advertise(a_router(), 2, NULL, OUT(size_t), error()));
@@ -1668,51 +1713,53 @@ static void petal_router_h(void) {
   REFUSED("length", petal_router_advertise_changes(a_router(), 2, OUT(const void *), NULL, error()));
   ACCEPTED(petal_router_advertise_changes(a_router(), 2, OUT(const void *), OUT(size_t), NULL));
   REFUSED(NULL, petal_router_advertise_changes(NULL, 2, NULL, NULL, NULL));
-  ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_received), error()));
-  REFUSED("router", petal_router_receive(NULL, 2, advertised.words, advertised.length, OUT(petal_received), error()));
-  REFUSED("message", petal_router_receive(a_router(), 2, NULL, advertised.length, OUT(petal_received), error()));
+  ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_router_received),
+                                error()));
+  REFUSED("router", petal_router_receive(NULL, 2, advertised.words, advertised.length, OUT(petal_router_received),
+                                         error()));
+  REFUSED("message", petal_router_receive(a_router(), 2, NULL, advertised.length, OUT(petal_router_received), error()));
   ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, NULL, error()));
-  ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_received), NULL));
+  ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_router_received), NULL));
   REFUSED(NULL, petal_router_receive(NULL, 2, NULL, advertised.length, NULL, NULL));
-  ACCEPTED(petal_router_route(a_router(), "abc", 3, three, 1, OUT(petal_route)));
-  REFUSED("router", petal_router_route(NULL, "abc", 3, three, 1, OUT(petal_route)));
-  REFUSED("key", petal_router_route(a_router(), NULL, 3, three, 1, OUT(petal_route)));
-  ACCEPTED(petal_router_route(a_router(), NULL, 0, three, 1, OUT(petal_route)));
-  ACCEPTED(petal_router_route(a_router(), "abc", 3, NULL, 1, OUT(petal_route)));
-  REFUSED("route", petal_router_route(a_router(), "abc", 3, three, 1, NULL));
-  REFUSED(NULL, petal_router_route(NULL, NULL, 3, NULL, 1, NULL));
-  ACCEPTED(petal_router_route_u64(a_router(), 1, three, 1, OUT(petal_route)));
-  REFUSED("router", petal_router_route_u64(NULL, 1, three, 1, OUT(petal_route)));
-  ACCEPTED(petal_router_route_u64(a_router(), 1, NULL, 1, OUT(petal_route)));
-  REFUSED("route", petal_router_route_u64(a_router(), 1, three, 1, NULL));
-  REFUSED(NULL, petal_router_route_u64(NULL, 1, NULL, 1, NULL));
-  ACCEPTED(petal_router_route_hash(a_router(), 1, three, 1, OUT(petal_route)));
-  REFUSED("router", petal_router_route_hash(NULL, 1, three, 1, OUT(petal_route)));
-  ACCEPTED(petal_router_route_hash(a_router(), 1, NULL, 1, OUT(petal_route)));
-  REFUSED("route", petal_router_route_hash(a_router(), 1, three, 1, NULL));
-  REFUSED(NULL, petal_router_route_hash(NULL, 1, NULL, 1, NULL));
-  ACCEPTED(petal_router_walk(a_router(), "abc", 3, a_walk(), OUT(petal_route)));
-  REFUSED("router", petal_router_walk(NULL, "abc", 3, a_walk(), OUT(petal_route)));
-  REFUSED("key", petal_router_walk(a_router(), NULL, 3, a_walk(), OUT(petal_route)));
-  ACCEPTED(petal_router_walk(a_router(), NULL, 0, a_walk(), OUT(petal_route)));
-  REFUSED("walk", petal_router_walk(a_router(), "abc", 3, NULL, OUT(petal_route)));
+  ACCEPTED(petal_router_get_route(a_router(), "abc", 3, three, 1, OUT(petal_router_route)));
+  REFUSED("router", petal_router_get_route(NULL, "abc", 3, three, 1, OUT(petal_router_route)));
+  REFUSED("key", petal_router_get_route(a_router(), NULL, 3, three, 1, OUT(petal_router_route)));
+  ACCEPTED(petal_router_get_route(a_router(), NULL, 0, three, 1, OUT(petal_router_route)));
+  ACCEPTED(petal_router_get_route(a_router(), "abc", 3, NULL, 1, OUT(petal_router_route)));
+  REFUSED("route", petal_router_get_route(a_router(), "abc", 3, three, 1, NULL));
+  REFUSED(NULL, petal_router_get_route(NULL, NULL, 3, NULL, 1, NULL));
+  ACCEPTED(petal_router_get_route_u64(a_router(), 1, three, 1, OUT(petal_router_route)));
+  REFUSED("router", petal_router_get_route_u64(NULL, 1, three, 1, OUT(petal_router_route)));
+  ACCEPTED(petal_router_get_route_u64(a_router(), 1, NULL, 1, OUT(petal_router_route)));
+  REFUSED("route", petal_router_get_route_u64(a_router(), 1, three, 1, NULL));
+  REFUSED(NULL, petal_router_get_route_u64(NULL, 1, NULL, 1, NULL));
+  ACCEPTED(petal_router_get_route_hash(a_router(), 1, three, 1, OUT(petal_router_route)));
+  REFUSED("router", petal_router_get_route_hash(NULL, 1, three, 1, OUT(petal_router_route)));
+  ACCEPTED(petal_router_get_route_hash(a_router(), 1, NULL, 1, OUT(petal_router_route)));
+  REFUSED("route", petal_router_get_route_hash(a_router(), 1, three, 1, NULL));
+  REFUSED(NULL, petal_router_get_route_hash(NULL, 1, NULL, 1, NULL));
+  ACCEPTED(petal_router_walk(a_router(), "abc", 3, a_walk(), OUT(petal_router_route)));
+  REFUSED("router", petal_router_walk(NULL, "abc", 3, a_walk(), OUT(petal_router_route)));
+  REFUSED("key", petal_router_walk(a_router(), NULL, 3, a_walk(), OUT(petal_router_route)));
+  ACCEPTED(petal_router_walk(a_router(), NULL, 0, a_walk(), OUT(petal_router_route)));
+  REFUSED("walk", petal_router_walk(a_router(), "abc", 3, NULL, OUT(petal_router_route)));
   REFUSED("route", petal_router_walk(a_router(), "abc", 3, a_walk(), NULL));
   REFUSED(NULL, petal_router_walk(NULL, NULL, 3, NULL, NULL));
-  ACCEPTED(petal_router_walk_u64(a_router(), 1, a_walk(), OUT(petal_route)));
-  REFUSED("router", petal_router_walk_u64(NULL, 1, a_walk(), OUT(petal_route)));
-  REFUSED("walk", petal_router_walk_u64(a_router(), 1, NULL, OUT(petal_route)));
+  ACCEPTED(petal_router_walk_u64(a_router(), 1, a_walk(), OUT(petal_router_route)));
+  REFUSED("router", petal_router_walk_u64(NULL, 1, a_walk(), OUT(petal_router_route)));
+  REFUSED("walk", petal_router_walk_u64(a_router(), 1, NULL, OUT(petal_router_route)));
   REFUSED("route", petal_router_walk_u64(a_router(), 1, a_walk(), NULL));
   REFUSED(NULL, petal_router_walk_u64(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_router_walk_hash(a_router(), 1, a_walk(), OUT(petal_route)));
-  REFUSED("router", petal_router_walk_hash(NULL, 1, a_walk(), OUT(petal_route)));
-  REFUSED("walk", petal_router_walk_hash(a_router(), 1, NULL, OUT(petal_route)));
+  ACCEPTED(petal_router_walk_hash(a_router(), 1, a_walk(), OUT(petal_router_route)));
+  REFUSED("router", petal_router_walk_hash(NULL, 1, a_walk(), OUT(petal_router_route)));
+  REFUSED("walk", petal_router_walk_hash(a_router(), 1, NULL, OUT(petal_router_route)));
   REFUSED("route", petal_router_walk_hash(a_router(), 1, a_walk(), NULL));
   REFUSED(NULL, petal_router_walk_hash(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_router_rates(a_router(), FILLED(petal_route_rates), error()));
-  REFUSED("router", petal_router_rates(NULL, FILLED(petal_route_rates), error()));
-  REFUSED("rates", petal_router_rates(a_router(), NULL, error()));
-  ACCEPTED(petal_router_rates(a_router(), FILLED(petal_route_rates), NULL));
-  REFUSED(NULL, petal_router_rates(NULL, NULL, NULL));
+  ACCEPTED(petal_router_get_statistics(a_router(), FILLED(petal_router_statistics), error()));
+  REFUSED("router", petal_router_get_statistics(NULL, FILLED(petal_router_statistics), error()));
+  REFUSED("rates", petal_router_get_statistics(a_router(), NULL, error()));
+  ACCEPTED(petal_router_get_statistics(a_router(), FILLED(petal_router_statistics), NULL));
+  REFUSED(NULL, petal_router_get_statistics(NULL, NULL, NULL));
   ACCEPTED(petal_router_open(check_path("router"), GIVEN(petal_open_options), NEW(router), error()));
   REFUSED("path", petal_router_open(NULL, GIVEN(petal_open_options), NEW(router), error()));
   ACCEPTED(petal_router_open(check_path("router"), NULL, NEW(router), error()));
@@ -1783,43 +1830,43 @@ static void petal_router_h(void) {
   REFUSED("router", petal_router_sync(NULL, error()));
   ACCEPTED(petal_router_sync(a_router(), NULL));
   REFUSED(NULL, petal_router_sync(NULL, NULL));
-  ACCEPTED(petal_router_vouch(a_router(), error()));
-  REFUSED("router", petal_router_vouch(NULL, error()));
-  ACCEPTED(petal_router_vouch(a_router(), NULL));
-  REFUSED(NULL, petal_router_vouch(NULL, NULL));
+  ACCEPTED(petal_router_mark_clean(a_router(), error()));
+  REFUSED("router", petal_router_mark_clean(NULL, error()));
+  ACCEPTED(petal_router_mark_clean(a_router(), NULL));
+  REFUSED(NULL, petal_router_mark_clean(NULL, NULL));
 }
 
 static void petal_session_h(void) {
-  ACCEPTED(petal_session_new(symbols(), PETAL_ROLE_INITIATOR, 0, NEW(session), error()));
-  REFUSED("sketch", petal_session_new(NULL, PETAL_ROLE_INITIATOR, 0, NEW(session), error()));
-  REFUSED("session", petal_session_new(symbols(), PETAL_ROLE_INITIATOR, 0, NULL, error()));
-  ACCEPTED(petal_session_new(symbols(), PETAL_ROLE_INITIATOR, 0, NEW(session), NULL));
-  REFUSED(NULL, petal_session_new(NULL, PETAL_ROLE_INITIATOR, 0, NULL, NULL));
+  ACCEPTED(petal_session_new(symbols(), PETAL_SESSION_ROLE_INITIATOR, 0, NEW(session), error()));
+  REFUSED("sketch", petal_session_new(NULL, PETAL_SESSION_ROLE_INITIATOR, 0, NEW(session), error()));
+  REFUSED("session", petal_session_new(symbols(), PETAL_SESSION_ROLE_INITIATOR, 0, NULL, error()));
+  ACCEPTED(petal_session_new(symbols(), PETAL_SESSION_ROLE_INITIATOR, 0, NEW(session), NULL));
+  REFUSED(NULL, petal_session_new(NULL, PETAL_SESSION_ROLE_INITIATOR, 0, NULL, NULL));
   CALLED(petal_session_free(NULL));
-  GIVES(PETAL_TURN_FAILED, petal_session_turn(NULL));
+  GIVES(PETAL_SESSION_TURN_FAILED, petal_session_get_turn(NULL));
   ACCEPTED(petal_session_send(a_session(), OUT(const void *), OUT(size_t), error()));
   REFUSED("session", petal_session_send(NULL, OUT(const void *), OUT(size_t), error()));
   REFUSED("message", petal_session_send(a_session(), NULL, OUT(size_t), error()));
   REFUSED("length", petal_session_send(a_session(), OUT(const void *), NULL, error()));
   ACCEPTED(petal_session_send(a_session(), OUT(const void *), OUT(size_t), NULL));
   REFUSED(NULL, petal_session_send(NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_session_receive(session_of(PETAL_ROLE_RESPONDER), hello.words, hello.length, error()));
+  ACCEPTED(petal_session_receive(session_of(PETAL_SESSION_ROLE_RESPONDER), hello.words, hello.length, error()));
   REFUSED("session", petal_session_receive(NULL, hello.words, hello.length, error()));
-  REFUSED("message", petal_session_receive(session_of(PETAL_ROLE_RESPONDER), NULL, hello.length, error()));
-  ACCEPTED(petal_session_receive(session_of(PETAL_ROLE_RESPONDER), hello.words, hello.length, NULL));
+  REFUSED("message", petal_session_receive(session_of(PETAL_SESSION_ROLE_RESPONDER), NULL, hello.length, error()));
+  ACCEPTED(petal_session_receive(session_of(PETAL_SESSION_ROLE_RESPONDER), hello.words, hello.length, NULL));
   REFUSED(NULL, petal_session_receive(NULL, NULL, hello.length, NULL));
-  ACCEPTED(petal_session_differences(ended_session(), OUT(petal_listed), 1, OUT(size_t), error()));
-  REFUSED("session", petal_session_differences(NULL, OUT(petal_listed), 1, OUT(size_t), error()));
-  REFUSED("listed", petal_session_differences(ended_session(), NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_session_differences(ended_session(), NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_session_differences(ended_session(), OUT(petal_listed), 1, NULL, error()));
-  ACCEPTED(petal_session_differences(ended_session(), OUT(petal_listed), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_session_differences(NULL, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_session_report(a_session(), FILLED(petal_report), error()));
-  REFUSED("session", petal_session_report(NULL, FILLED(petal_report), error()));
-  REFUSED("report", petal_session_report(a_session(), NULL, error()));
-  ACCEPTED(petal_session_report(a_session(), FILLED(petal_report), NULL));
-  REFUSED(NULL, petal_session_report(NULL, NULL, NULL));
+  ACCEPTED(petal_session_get_differences(ended_session(), OUT(petal_sketch_listed), 1, OUT(size_t), error()));
+  REFUSED("session", petal_session_get_differences(NULL, OUT(petal_sketch_listed), 1, OUT(size_t), error()));
+  REFUSED("listed", petal_session_get_differences(ended_session(), NULL, 1, OUT(size_t), error()));
+  ACCEPTED(petal_session_get_differences(ended_session(), NULL, 0, OUT(size_t), error()));
+  REFUSED("count", petal_session_get_differences(ended_session(), OUT(petal_sketch_listed), 1, NULL, error()));
+  ACCEPTED(petal_session_get_differences(ended_session(), OUT(petal_sketch_listed), 1, OUT(size_t), NULL));
+  REFUSED(NULL, petal_session_get_differences(NULL, NULL, 1, NULL, NULL));
+  ACCEPTED(petal_session_get_statistics(a_session(), FILLED(petal_session_statistics), error()));
+  REFUSED("session", petal_session_get_statistics(NULL, FILLED(petal_session_statistics), error()));
+  REFUSED("report", petal_session_get_statistics(a_session(), NULL, error()));
+  ACCEPTED(petal_session_get_statistics(a_session(), FILLED(petal_session_statistics), NULL));
+  REFUSED(NULL, petal_session_get_statistics(NULL, NULL, NULL));
 }
 
 static void petal_sketch_h(void) {
@@ -1869,13 +1916,13 @@ static void petal_sketch_h(void) {
   REFUSED("other", petal_sketch_merge(a_sketch(), NULL, error()));
   ACCEPTED(petal_sketch_merge(a_sketch(), a_sketch(), NULL));
   REFUSED(NULL, petal_sketch_merge(NULL, NULL, NULL));
-  ACCEPTED(petal_sketch_list(a_sketch(), OUT(petal_listed), 1, OUT(size_t), OUT(bool), error()));
-  REFUSED("sketch", petal_sketch_list(NULL, OUT(petal_listed), 1, OUT(size_t), OUT(bool), error()));
+  ACCEPTED(petal_sketch_list(a_sketch(), OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), error()));
+  REFUSED("sketch", petal_sketch_list(NULL, OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), error()));
   REFUSED("listed", petal_sketch_list(a_sketch(), NULL, 1, OUT(size_t), OUT(bool), error()));
   ACCEPTED(petal_sketch_list(a_sketch(), NULL, 0, OUT(size_t), OUT(bool), error()));
-  REFUSED("count", petal_sketch_list(a_sketch(), OUT(petal_listed), 1, NULL, OUT(bool), error()));
-  REFUSED("is_complete", petal_sketch_list(a_sketch(), OUT(petal_listed), 1, OUT(size_t), NULL, error()));
-  ACCEPTED(petal_sketch_list(a_sketch(), OUT(petal_listed), 1, OUT(size_t), OUT(bool), NULL));
+  REFUSED("count", petal_sketch_list(a_sketch(), OUT(petal_sketch_listed), 1, NULL, OUT(bool), error()));
+  REFUSED("is_complete", petal_sketch_list(a_sketch(), OUT(petal_sketch_listed), 1, OUT(size_t), NULL, error()));
+  ACCEPTED(petal_sketch_list(a_sketch(), OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), NULL));
   REFUSED(NULL, petal_sketch_list(NULL, NULL, 1, NULL, NULL, NULL));
   ACCEPTED(petal_sketch_clear(a_sketch(), error()));
   REFUSED("sketch", petal_sketch_clear(NULL, error()));
@@ -1887,11 +1934,11 @@ static void petal_sketch_h(void) {
   REFUSED("rate", petal_sketch_expected_failure_rate(a_sketch(), 1, NULL, error()));
   ACCEPTED(petal_sketch_expected_failure_rate(a_sketch(), 1, OUT(double), NULL));
   REFUSED(NULL, petal_sketch_expected_failure_rate(NULL, 1, NULL, NULL));
-  ACCEPTED(petal_sketch_compatibility_id(a_sketch(), room(), error()));
-  REFUSED("sketch", petal_sketch_compatibility_id(NULL, room(), error()));
-  REFUSED("id", petal_sketch_compatibility_id(a_sketch(), NULL, error()));
-  ACCEPTED(petal_sketch_compatibility_id(a_sketch(), room(), NULL));
-  REFUSED(NULL, petal_sketch_compatibility_id(NULL, NULL, NULL));
+  ACCEPTED(petal_sketch_get_compatibility_id(a_sketch(), room(), error()));
+  REFUSED("sketch", petal_sketch_get_compatibility_id(NULL, room(), error()));
+  REFUSED("id", petal_sketch_get_compatibility_id(a_sketch(), NULL, error()));
+  ACCEPTED(petal_sketch_get_compatibility_id(a_sketch(), room(), NULL));
+  REFUSED(NULL, petal_sketch_get_compatibility_id(NULL, NULL, NULL));
   ACCEPTED(petal_sketch_open(check_path("sketch"), GIVEN(petal_open_options), NEW(sketch), error()));
   REFUSED("path", petal_sketch_open(NULL, GIVEN(petal_open_options), NEW(sketch), error()));
   ACCEPTED(petal_sketch_open(check_path("sketch"), NULL, NEW(sketch), error()));
@@ -1962,16 +2009,16 @@ static void petal_sketch_h(void) {
   REFUSED("sketch", petal_sketch_sync(NULL, error()));
   ACCEPTED(petal_sketch_sync(a_sketch(), NULL));
   REFUSED(NULL, petal_sketch_sync(NULL, NULL));
-  ACCEPTED(petal_sketch_vouch(a_sketch(), error()));
-  REFUSED("sketch", petal_sketch_vouch(NULL, error()));
-  ACCEPTED(petal_sketch_vouch(a_sketch(), NULL));
-  REFUSED(NULL, petal_sketch_vouch(NULL, NULL));
+  ACCEPTED(petal_sketch_mark_clean(a_sketch(), error()));
+  REFUSED("sketch", petal_sketch_mark_clean(NULL, error()));
+  ACCEPTED(petal_sketch_mark_clean(a_sketch(), NULL));
+  REFUSED(NULL, petal_sketch_mark_clean(NULL, NULL));
   ACCEPTED(petal_sketch_keep_keys(symbols(), error()));
   REFUSED("sketch", petal_sketch_keep_keys(NULL, error()));
   ACCEPTED(petal_sketch_keep_keys(symbols(), NULL));
   REFUSED(NULL, petal_sketch_keep_keys(NULL, NULL));
   GIVES(false, petal_sketch_keeps_keys(NULL));
-  GIVES(0, petal_sketch_symbols(NULL));
+  GIVES(0, petal_sketch_symbol_count(NULL));
   ACCEPTED(petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), room(), ROOM, OUT(size_t),
       error()));
   REFUSED("sketch", petal_sketch_export_minisketch(NULL, room(), ROOM, OUT(size_t), error()));
@@ -2012,13 +2059,13 @@ static void petal_sketch_h(void) {
   REFUSED("is_complete", petal_stream_read(a_stream(), streamed.words, streamed.length, NULL, error()));
   ACCEPTED(petal_stream_read(a_stream(), streamed.words, streamed.length, OUT(bool), NULL));
   REFUSED(NULL, petal_stream_read(NULL, NULL, streamed.length, NULL, NULL));
-  ACCEPTED(petal_stream_list(a_stream(), OUT(petal_listed), 1, OUT(size_t), OUT(bool), error()));
-  REFUSED("stream", petal_stream_list(NULL, OUT(petal_listed), 1, OUT(size_t), OUT(bool), error()));
+  ACCEPTED(petal_stream_list(a_stream(), OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), error()));
+  REFUSED("stream", petal_stream_list(NULL, OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), error()));
   REFUSED("listed", petal_stream_list(a_stream(), NULL, 1, OUT(size_t), OUT(bool), error()));
   ACCEPTED(petal_stream_list(a_stream(), NULL, 0, OUT(size_t), OUT(bool), error()));
-  REFUSED("count", petal_stream_list(a_stream(), OUT(petal_listed), 1, NULL, OUT(bool), error()));
-  REFUSED("is_complete", petal_stream_list(a_stream(), OUT(petal_listed), 1, OUT(size_t), NULL, error()));
-  ACCEPTED(petal_stream_list(a_stream(), OUT(petal_listed), 1, OUT(size_t), OUT(bool), NULL));
+  REFUSED("count", petal_stream_list(a_stream(), OUT(petal_sketch_listed), 1, NULL, OUT(bool), error()));
+  REFUSED("is_complete", petal_stream_list(a_stream(), OUT(petal_sketch_listed), 1, OUT(size_t), NULL, error()));
+  ACCEPTED(petal_stream_list(a_stream(), OUT(petal_sketch_listed), 1, OUT(size_t), OUT(bool), NULL));
   REFUSED(NULL, petal_stream_list(NULL, NULL, 1, NULL, NULL, NULL));
   ACCEPTED(petal_stream_list_keys(stream_of(symbols_of_keys()), room(), OUT(int64_t), 1, OUT(size_t), OUT(bool),
       error()));
@@ -2050,25 +2097,25 @@ static void petal_sketch_h(void) {
       error()));
   ACCEPTED(petal_sketch_list_keys(symbols_of_keys(), room(), OUT(int64_t), 1, OUT(size_t), OUT(bool), NULL));
   REFUSED(NULL, petal_sketch_list_keys(NULL, NULL, NULL, 1, NULL, NULL, NULL));
-  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("sketch", petal_sketch_get(NULL, "abc", 3, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("key", petal_sketch_get(a_sketch(), NULL, 3, OUT(petal_presence), OUT(petal_pair), error()));
-  ACCEPTED(petal_sketch_get(a_sketch(), NULL, 0, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("presence", petal_sketch_get(a_sketch(), "abc", 3, NULL, OUT(petal_pair), error()));
-  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_presence), NULL, error()));
-  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_presence), OUT(petal_pair), NULL));
+  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("sketch", petal_sketch_get(NULL, "abc", 3, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("key", petal_sketch_get(a_sketch(), NULL, 3, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  ACCEPTED(petal_sketch_get(a_sketch(), NULL, 0, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("presence", petal_sketch_get(a_sketch(), "abc", 3, NULL, OUT(petal_sketch_pair), error()));
+  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_sketch_presence), NULL, error()));
+  ACCEPTED(petal_sketch_get(a_sketch(), "abc", 3, OUT(petal_sketch_presence), OUT(petal_sketch_pair), NULL));
   REFUSED(NULL, petal_sketch_get(NULL, NULL, 3, NULL, NULL, NULL));
-  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("sketch", petal_sketch_get_u64(NULL, 1, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("presence", petal_sketch_get_u64(a_sketch(), 1, NULL, OUT(petal_pair), error()));
-  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_presence), NULL, error()));
-  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_presence), OUT(petal_pair), NULL));
+  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("sketch", petal_sketch_get_u64(NULL, 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("presence", petal_sketch_get_u64(a_sketch(), 1, NULL, OUT(petal_sketch_pair), error()));
+  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_sketch_presence), NULL, error()));
+  ACCEPTED(petal_sketch_get_u64(a_sketch(), 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), NULL));
   REFUSED(NULL, petal_sketch_get_u64(NULL, 1, NULL, NULL, NULL));
-  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("sketch", petal_sketch_get_hash(NULL, 1, OUT(petal_presence), OUT(petal_pair), error()));
-  REFUSED("presence", petal_sketch_get_hash(a_sketch(), 1, NULL, OUT(petal_pair), error()));
-  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_presence), NULL, error()));
-  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_presence), OUT(petal_pair), NULL));
+  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("sketch", petal_sketch_get_hash(NULL, 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), error()));
+  REFUSED("presence", petal_sketch_get_hash(a_sketch(), 1, NULL, OUT(petal_sketch_pair), error()));
+  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_sketch_presence), NULL, error()));
+  ACCEPTED(petal_sketch_get_hash(a_sketch(), 1, OUT(petal_sketch_presence), OUT(petal_sketch_pair), NULL));
   REFUSED(NULL, petal_sketch_get_hash(NULL, 1, NULL, NULL, NULL));
   ACCEPTED(petal_sketch_value_bits(valued(), OUT(uint32_t), error()));
   REFUSED("sketch", petal_sketch_value_bits(NULL, OUT(uint32_t), error()));
@@ -2119,13 +2166,13 @@ static void petal_sketch_h(void) {
   ACCEPTED(petal_sketch_remove_value_batch(valued(), keys(), three, NULL, error()));
   ACCEPTED(petal_sketch_remove_value_batch(valued(), keys(), three, numbers_only(), NULL));
   REFUSED(NULL, petal_sketch_remove_value_batch(NULL, NULL, NULL, NULL, NULL));
-  ACCEPTED(petal_sketch_list_values(valued(), OUT(petal_pair), 1, OUT(size_t), OUT(bool), error()));
-  REFUSED("sketch", petal_sketch_list_values(NULL, OUT(petal_pair), 1, OUT(size_t), OUT(bool), error()));
+  ACCEPTED(petal_sketch_list_values(valued(), OUT(petal_sketch_pair), 1, OUT(size_t), OUT(bool), error()));
+  REFUSED("sketch", petal_sketch_list_values(NULL, OUT(petal_sketch_pair), 1, OUT(size_t), OUT(bool), error()));
   REFUSED("pairs", petal_sketch_list_values(valued(), NULL, 1, OUT(size_t), OUT(bool), error()));
   ACCEPTED(petal_sketch_list_values(valued(), NULL, 0, OUT(size_t), OUT(bool), error()));
-  REFUSED("count", petal_sketch_list_values(valued(), OUT(petal_pair), 1, NULL, OUT(bool), error()));
-  REFUSED("is_complete", petal_sketch_list_values(valued(), OUT(petal_pair), 1, OUT(size_t), NULL, error()));
-  ACCEPTED(petal_sketch_list_values(valued(), OUT(petal_pair), 1, OUT(size_t), OUT(bool), NULL));
+  REFUSED("count", petal_sketch_list_values(valued(), OUT(petal_sketch_pair), 1, NULL, OUT(bool), error()));
+  REFUSED("is_complete", petal_sketch_list_values(valued(), OUT(petal_sketch_pair), 1, OUT(size_t), NULL, error()));
+  ACCEPTED(petal_sketch_list_values(valued(), OUT(petal_sketch_pair), 1, OUT(size_t), OUT(bool), NULL));
   REFUSED(NULL, petal_sketch_list_values(NULL, NULL, 1, NULL, NULL, NULL));
 }
 
@@ -2231,10 +2278,10 @@ static void petal_wire_h(void) {
   REFUSED("delta", petal_map_patch(a_map(), NULL, map_delta.length, 100000, error()));
   ACCEPTED(petal_map_patch(a_map(), map_delta.words, map_delta.length, 100000, NULL));
   REFUSED(NULL, petal_map_patch(NULL, NULL, map_delta.length, 100000, NULL));
-  ACCEPTED(petal_wire_spec(1, 1000, 0, FILLED(petal_spec), error()));
-  REFUSED("spec", petal_wire_spec(1, 1000, 0, NULL, error()));
-  ACCEPTED(petal_wire_spec(1, 1000, 0, FILLED(petal_spec), NULL));
-  REFUSED(NULL, petal_wire_spec(1, 1000, 0, NULL, NULL));
+  ACCEPTED(petal_wire_get_spec(1, 1000, 0, FILLED(petal_spec), error()));
+  REFUSED("spec", petal_wire_get_spec(1, 1000, 0, NULL, error()));
+  ACCEPTED(petal_wire_get_spec(1, 1000, 0, FILLED(petal_spec), NULL));
+  REFUSED(NULL, petal_wire_get_spec(1, 1000, 0, NULL, NULL));
 }
 
 static void all_calls(void) {

@@ -299,10 +299,10 @@ static petal_status search_index(void) {
   }
   memset(row, 0x70, 64);
   arm();
-  petal_status top = petal_index_top(index, row, sizeof row, 3, NULL, hits, &found, NULL);
-  petal_status status = petal_index_contains_all(index, row, sizeof row, NULL, ids, 3, &contained, NULL);
+  petal_status top = petal_index_find_top(index, row, sizeof row, 3, NULL, hits, &found, NULL);
+  petal_status status = petal_index_find_containing(index, row, sizeof row, NULL, ids, 3, &contained, NULL);
   petal_index *arranged = NULL;
-  if (top == PETAL_OK && status == PETAL_OK) status = petal_index_arranged(index, 0, &arranged, NULL);
+  if (top == PETAL_OK && status == PETAL_OK) status = petal_index_arrange(index, 0, &arranged, NULL);
   disarm();
   CHECK((found == 4711) == (top != PETAL_OK));
   CHECK((contained == 4711) == (ids[0] == 4711));
@@ -327,7 +327,7 @@ static petal_status merge_indexes(void) {
   arm();
   petal_status status = petal_index_merge(index, other, NULL);
   disarm();
-  CHECK_EQUAL(petal_index_rows(index), status == PETAL_OK ? 10 : 5);
+  CHECK_EQUAL(petal_index_next_row(index), status == PETAL_OK ? 10 : 5);
   petal_index_free(index);
   petal_index_free(other);
   return status;
@@ -359,8 +359,8 @@ static petal_status describe(void) {
   petal_statistics statistics = {.struct_size = sizeof statistics};
   petal_spec back = {.struct_size = sizeof back};
   arm();
-  petal_status status = petal_filter_statistics(filter, &statistics, NULL);
-  if (status == PETAL_OK) status = petal_filter_spec(filter, &back, NULL);
+  petal_status status = petal_filter_get_statistics(filter, &statistics, NULL);
+  if (status == PETAL_OK) status = petal_filter_get_spec(filter, &back, NULL);
   if (status == PETAL_OK) status = petal_filter_verify(filter, NULL);
   disarm();
   petal_filter_free(filter);
@@ -369,15 +369,15 @@ static petal_status describe(void) {
 
 static petal_status estimate_and_plan(void) {
   petal_filter *filter = make(1000);
-  petal_estimate estimate;
-  petal_overlap comparison = {.struct_size = sizeof comparison};
+  petal_filter_estimate estimate;
+  petal_filter_overlap comparison = {.struct_size = sizeof comparison};
   petal_plan_request request = {.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
-  petal_proposal proposal = {.struct_size = sizeof proposal};
+  petal_plan_proposal proposal = {.struct_size = sizeof proposal};
   size_t count = 0;
   arm();
-  petal_status status = petal_filter_estimate(filter, &estimate, NULL);
+  petal_status status = petal_filter_get_estimate(filter, &estimate, NULL);
   if (status == PETAL_OK) status = petal_filter_estimate_overlap(filter, filter, &comparison, NULL);
-  if (status == PETAL_OK) status = petal_plan(&request, &proposal, 1, &count, NULL);
+  if (status == PETAL_OK) status = petal_plan_propose(&request, &proposal, 1, &count, NULL);
   disarm();
   petal_filter_free(filter);
   return status;
@@ -413,7 +413,7 @@ static petal_status build(uint64_t memory_limit, size_t keys) {
     long rest = countdown;
     disarm();
     uint64_t count = 0;
-    CHECK_OK(petal_builder_offered(builder, &count, NULL));
+    CHECK_OK(petal_builder_key_count(builder, &count, NULL));
     CHECK_EQUAL(count, done);
     CHECK_OK(petal_builder_add_u64(builder, numbers[done++]));
     countdown = rest;
@@ -453,7 +453,7 @@ static petal_status build_into_a_file(void) {
   arm();
   petal_status status = petal_builder_save(builder, path, NULL);
   disarm();
-  CHECK_OK(petal_builder_offered(builder, &count, NULL));
+  CHECK_OK(petal_builder_key_count(builder, &count, NULL));
   CHECK_EQUAL(count, status == PETAL_OK ? 0 : 1000);
   CHECK_OK(petal_filter_open(path, NULL, &found, NULL));
   CHECK_EQUAL(check_keys(found), status == PETAL_OK ? 1000 : 100);

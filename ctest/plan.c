@@ -3,7 +3,7 @@
 
 enum { ROOM = 64 };
 
-static petal_proposal proposals[ROOM] = {{.struct_size = sizeof(petal_proposal)}};
+static petal_plan_proposal proposals[ROOM] = {{.struct_size = sizeof(petal_plan_proposal)}};
 static size_t count;
 
 /* There is a proposal for each kind of filter that one can choose. */
@@ -11,7 +11,7 @@ static size_t all_filters(void) {
   size_t filters = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_at(i, &info, NULL));
+    CHECK_OK(petal_kind_get(i, &info, NULL));
     filters += info.handle == PETAL_HANDLE_FILTER && (info.flags & PETAL_IS_FOREIGN) == 0;
   }
   return filters;
@@ -26,11 +26,11 @@ static bool is_not_meant(const petal_plan_request *request, petal_kind kind) {
 
 static void plan(const petal_plan_request *request) {
   petal_error error = {.struct_size = sizeof error};
-  petal_status status = petal_plan(request, proposals, ROOM, &count, &error);
+  petal_status status = petal_plan_propose(request, proposals, ROOM, &count, &error);
   check_that(status == PETAL_OK, __FILE__, __LINE__, "planning: %s", error.message);
   CHECK_EQUAL(count, all_filters());
   for (size_t i = 0; i < count; i++) {
-    const petal_proposal *p = &proposals[i];
+    const petal_plan_proposal *p = &proposals[i];
     petal_kind_info info = {.struct_size = sizeof info};
     CHECK_OK(petal_kind_find(p->name, &info, NULL));
     CHECK_EQUAL(info.kind, p->kind);
@@ -46,7 +46,7 @@ static void rate(uint64_t keys, double rate_wanted) {
   plan(&request);
   CHECK_OK(proposals[0].status);
   for (size_t i = 0; i < count && proposals[i].status == PETAL_OK; i++) {
-    petal_proposal p = proposals[i];
+    petal_plan_proposal p = proposals[i];
     petal_spec spec = {.struct_size = sizeof spec, .kind = p.kind, .capacity = keys,
                        .false_positive_rate = rate_wanted, .parameters = {p.setting}};
     petal_filter *filter = NULL;
@@ -123,7 +123,7 @@ static void what_does_not_fit(void) {
     }
   }
   request.universe = 999;
-  CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_plan_propose(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
 
   /* Where most lookups ask for keys that are known, fewer bits have the same rate, and the same memory a lower one. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .false_positive_rate = 0.001,
@@ -132,20 +132,20 @@ static void what_does_not_fit(void) {
   CHECK_EQUAL(proposals[0].kind, PETAL_KIND_STACKED);
   CHECK(proposals[0].false_positive_rate <= 0.001 && proposals[0].bits_per_key < 9);
   const uint64_t of_all = proposals[0].bytes;
-  request.strangers = 1000;
+  request.non_members = 1000;
   plan(&request);
   CHECK(proposals[0].kind == PETAL_KIND_STACKED && proposals[0].bytes <= of_all + 2000);
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 100000, .memory = 120000, .is_static = 1,
-                                 .frequent = 0.84, .strangers = 1000};
+                                 .frequent = 0.84, .non_members = 1000};
   plan(&request);
   CHECK_EQUAL(proposals[0].kind, PETAL_KIND_STACKED);
   CHECK(proposals[0].bytes <= 120000 && proposals[0].false_positive_rate < 1.0 / 512 * 0.2);
   for (double share = -0.1; share < 2; share += 1.3) {
     request.frequent = share;
-    CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_plan_propose(&request, proposals, ROOM, &count, NULL), PETAL_ERR_OUT_OF_RANGE);
   }
   request.frequent = 0;
-  CHECK_STATUS(petal_plan(&request, proposals, ROOM, &count, NULL), PETAL_ERR_CONTRADICTION);
+  CHECK_STATUS(petal_plan_propose(&request, proposals, ROOM, &count, NULL), PETAL_ERR_CONTRADICTION);
 
   /* Keys that come often: the same, or more room, or a kind that does not count so far. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01,
@@ -181,21 +181,21 @@ static void what_does_not_fit(void) {
   /* Fewer places than kinds hold the best. */
   request = (petal_plan_request){.struct_size = sizeof request, .keys = 1000, .false_positive_rate = 0.01};
   plan(&request);
-  petal_proposal one[2];
+  petal_plan_proposal one[2];
   memset(one, 0x5a, sizeof one);
   one[0].struct_size = sizeof one[0];
-  CHECK_OK(petal_plan(&request, one, 1, &count, NULL));
+  CHECK_OK(petal_plan_propose(&request, one, 1, &count, NULL));
   CHECK_EQUAL(count, all_filters());
   CHECK_EQUAL(one[0].kind, proposals[0].kind);
   CHECK_EQUAL(((unsigned char *)&one[1])[0], 0x5a);
-  CHECK_OK(petal_plan(&request, one, 0, &count, NULL));
+  CHECK_OK(petal_plan_propose(&request, one, 0, &count, NULL));
   CHECK_EQUAL(count, all_filters());
 
   /* The first one's size is the distance between them, for programs of a later version. */
-  struct { petal_proposal known; uint64_t later; } two[2];
+  struct { petal_plan_proposal known; uint64_t later; } two[2];
   memset(two, 0x5a, sizeof two);
   two[0].known.struct_size = sizeof two[0];
-  CHECK_OK(petal_plan(&request, &two[0].known, 2, &count, NULL));
+  CHECK_OK(petal_plan_propose(&request, &two[0].known, 2, &count, NULL));
   CHECK_EQUAL(two[1].known.struct_size, sizeof two[0]);
   CHECK_EQUAL(two[1].known.kind, proposals[1].kind);
   CHECK_EQUAL(two[0].later, UINT64_C(0x5a5a5a5a5a5a5a5a));

@@ -74,7 +74,7 @@ static void key_forms_agree_when_built(petal_kind kind) {
     uint64_t key = check_key(i), hashed = 0;
     unsigned char bytes[8];
     for (unsigned b = 0; b < 8; b++) bytes[b] = (unsigned char)(key >> 8 * b);
-    CHECK_OK(petal_hash_u64(&spec, key, &hashed, NULL));
+    CHECK_OK(petal_spec_hash_u64(&spec, key, &hashed, NULL));
     if (i % 3 == 0) CHECK_OK(petal_builder_add(builder, bytes, 8));
     if (i % 3 == 1) CHECK_OK(petal_builder_add_u64(builder, key));
     if (i % 3 == 2) CHECK_OK(petal_builder_add_hash(builder, hashed));

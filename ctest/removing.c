@@ -21,7 +21,7 @@ static uint64_t count(const petal_filter *filter, uint64_t key) {
 
 static petal_statistics statistics(const petal_filter *filter) {
   petal_statistics all = {.struct_size = sizeof all};
-  CHECK_OK(petal_filter_statistics(filter, &all, NULL));
+  CHECK_OK(petal_filter_get_statistics(filter, &all, NULL));
   return all;
 }
 
@@ -404,7 +404,7 @@ static void refused(petal_kind kind) {
  * is refused, and changes nothing. Returns how many such filters there are. */
 static int choices(const petal_kind_info *info, uint32_t parameter) {
   petal_parameter_info described = {.struct_size = sizeof described};
-  CHECK_OK(petal_kind_parameter(info->kind, parameter, &described, NULL));
+  CHECK_OK(petal_kind_get_parameter(info->kind, parameter, &described, NULL));
   int less = 0;
   for (uint32_t choice = 0; choice < described.choice_count; choice++) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = info->kind, .capacity = 100};

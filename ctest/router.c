@@ -7,28 +7,28 @@ static petal_router *make(uint64_t node, double levels) {
   CHECK_OK(petal_spec_set(&spec, "edges", 4, NULL));
   petal_router *router = NULL;
   CHECK_OK(petal_router_new(&spec, node, &router, NULL));
-  CHECK_EQUAL(petal_router_node(router), node);
+  CHECK_EQUAL(petal_router_get_node(router), node);
   return router;
 }
 
 static void join(petal_router *a, petal_router *b) {
   const uint64_t link = 77;
-  CHECK_OK(petal_router_add_edge(a, petal_router_node(b), link, 0, NULL));
-  CHECK_OK(petal_router_add_edge(b, petal_router_node(a), link, 0, NULL));
+  CHECK_OK(petal_router_add_edge(a, petal_router_get_node(b), link, 0, NULL));
+  CHECK_OK(petal_router_add_edge(b, petal_router_get_node(a), link, 0, NULL));
 }
 
 /* Carries a message with all levels, or with changes, from one router to another. */
-static petal_status carry(petal_router *from, petal_router *to, bool changes, petal_received *received) {
+static petal_status carry(petal_router *from, petal_router *to, bool changes, petal_router_received *received) {
   const void *message = NULL;
   size_t length = 0;
-  const uint64_t target = petal_router_node(to);
+  const uint64_t target = petal_router_get_node(to);
   CHECK_OK(changes ? petal_router_advertise_changes(from, target, &message, &length, NULL)
                    : petal_router_advertise(from, target, &message, &length, NULL));
   if (length == 0) return PETAL_OK;
-  return petal_router_receive(to, petal_router_node(from), message, length, received, NULL);
+  return petal_router_receive(to, petal_router_get_node(from), message, length, received, NULL);
 }
 
-static void check_route(petal_route route, petal_route_kind kind, uint64_t neighbour, uint32_t level) {
+static void check_route(petal_router_route route, petal_router_route_kind kind, uint64_t neighbour, uint32_t level) {
   CHECK_EQUAL(route.kind, kind);
   CHECK_EQUAL(route.neighbour, neighbour);
   CHECK_EQUAL(route.level, level);
@@ -51,20 +51,20 @@ static void free_all(petal_router *nodes[], int count) {
 static void routes_keys(void) {
   petal_router *nodes[4];
   row_of_nodes(nodes);
-  petal_route route = {0};
+  petal_router_route route = {0};
   const uint64_t first = 1, third = 3;
-  CHECK_OK(petal_router_route(nodes[0], "song", 4, NULL, 9, &route));
-  check_route(route, PETAL_ROUTE_EDGE, 2, 3);
-  CHECK_OK(petal_router_route_u64(nodes[1], 5, &first, 9, &route));
-  check_route(route, PETAL_ROUTE_EDGE, 3, 2);
-  CHECK_OK(petal_router_route_hash(nodes[2], 6, NULL, 9, &route));
-  check_route(route, PETAL_ROUTE_EDGE, 4, 1);
-  CHECK_OK(petal_router_route(nodes[1], "song", 4, &third, 9, &route));
-  check_route(route, PETAL_ROUTE_FALL_BACK, 0, 0);
-  CHECK_OK(petal_router_route_u64(nodes[1], 5, NULL, 0, &route));
-  check_route(route, PETAL_ROUTE_FALL_BACK, 0, 0);
-  CHECK_OK(petal_router_route_u64(nodes[3], 5, NULL, 0, &route));
-  check_route(route, PETAL_ROUTE_HERE, 0, 0);
+  CHECK_OK(petal_router_get_route(nodes[0], "song", 4, NULL, 9, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_EDGE, 2, 3);
+  CHECK_OK(petal_router_get_route_u64(nodes[1], 5, &first, 9, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_EDGE, 3, 2);
+  CHECK_OK(petal_router_get_route_hash(nodes[2], 6, NULL, 9, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_EDGE, 4, 1);
+  CHECK_OK(petal_router_get_route(nodes[1], "song", 4, &third, 9, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_FALL_BACK, 0, 0);
+  CHECK_OK(petal_router_get_route_u64(nodes[1], 5, NULL, 0, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_FALL_BACK, 0, 0);
+  CHECK_OK(petal_router_get_route_u64(nodes[3], 5, NULL, 0, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_HERE, 0, 0);
   CHECK(petal_router_contains(nodes[3], "song", 4) && petal_router_contains_u64(nodes[3], 5));
   CHECK(petal_router_contains_hash(nodes[3], 6) && !petal_router_contains(nodes[0], "song", 4));
   free_all(nodes, 4);
@@ -73,20 +73,20 @@ static void routes_keys(void) {
 static void walks(void) {
   petal_router *nodes[4];
   row_of_nodes(nodes);
-  petal_walk walk = {.hops_left = 6};
-  petal_route route = {0};
+  petal_router_walk_state walk = {.hops_left = 6};
+  petal_router_route route = {0};
   for (int i = 0; i < 3; i++) {
     CHECK_OK(petal_router_walk(nodes[i], "song", 4, &walk, &route));
-    check_route(route, PETAL_ROUTE_EDGE, (uint64_t)i + 2, (uint32_t)(3 - i));
+    check_route(route, PETAL_ROUTER_ROUTE_EDGE, (uint64_t)i + 2, (uint32_t)(3 - i));
   }
   CHECK_OK(petal_router_walk_u64(nodes[3], 5, &walk, &route));
-  check_route(route, PETAL_ROUTE_HERE, 0, 0);
+  check_route(route, PETAL_ROUTER_ROUTE_HERE, 0, 0);
   /* The node does not have the key after all. */
   CHECK_OK(petal_router_walk_hash(nodes[3], 6, &walk, &route));
-  check_route(route, PETAL_ROUTE_BACK, 3, 0);
+  check_route(route, PETAL_ROUTER_ROUTE_BACK, 3, 0);
   CHECK_EQUAL(walk.hops_left, 2);
   CHECK_OK(petal_router_walk(nodes[2], "song", 4, &walk, &route));
-  check_route(route, PETAL_ROUTE_BACK, 2, 0);
+  check_route(route, PETAL_ROUTER_ROUTE_BACK, 2, 0);
   CHECK_EQUAL(walk.visited, 4);
   walk.depth = 70;
   CHECK_STATUS(petal_router_walk(nodes[2], "song", 4, &walk, &route), PETAL_ERR_OUT_OF_RANGE);
@@ -97,15 +97,15 @@ static void messages(void) {
   petal_router *a = make(1, 3), *b = make(2, 3), *other = make(1, 4);
   join(a, b);
   CHECK_OK(petal_router_add_edge(other, 2, 77, 0, NULL));
-  petal_received received = 9;
+  petal_router_received received = 9;
   petal_error error = PETAL_ERROR_INIT;
   uint64_t keys[100];
   for (uint64_t i = 0; i < 100; i++) keys[i] = i;
   CHECK_OK(petal_router_insert_batch(a, U64_KEYS(keys, 100), NULL, NULL));
   CHECK_OK(carry(a, b, false, &received));
-  CHECK_EQUAL(received, PETAL_RECEIVED_CHANGED);
+  CHECK_EQUAL(received, PETAL_ROUTER_RECEIVED_CHANGED);
   CHECK_OK(carry(a, b, false, &received));
-  CHECK_EQUAL(received, PETAL_RECEIVED_UNCHANGED);
+  CHECK_EQUAL(received, PETAL_ROUTER_RECEIVED_UNCHANGED);
   const void *message = NULL;
   size_t length = 1;
   CHECK_OK(petal_router_advertise_changes(a, 2, &message, &length, NULL));
@@ -116,10 +116,10 @@ static void messages(void) {
   CHECK(length > 0);
   CHECK_OK(petal_router_insert_u64(a, 1000));
   CHECK_OK(carry(a, b, true, &received));
-  CHECK_EQUAL(received, PETAL_RECEIVED_NEEDS_ALL);
+  CHECK_EQUAL(received, PETAL_ROUTER_RECEIVED_NEEDS_ALL);
   CHECK_OK(petal_router_advertise(a, 2, &message, &length, NULL));
   CHECK_OK(petal_router_receive(b, 1, message, length, &received, NULL));
-  CHECK_EQUAL(received, PETAL_RECEIVED_CHANGED);
+  CHECK_EQUAL(received, PETAL_ROUTER_RECEIVED_CHANGED);
   CHECK_STATUS(petal_router_receive(b, 1, message, length, &received, &error), PETAL_ERR_CORRUPT);
   CHECK_TEXT(error.message, "came again");
   CHECK_STATUS(petal_router_receive(b, 1, message, length - 1, NULL, NULL), PETAL_ERR_CORRUPT);
@@ -128,8 +128,8 @@ static void messages(void) {
   CHECK_OK(petal_router_advertise(other, 2, &message, &length, NULL));
   CHECK_STATUS(petal_router_receive(b, 1, message, length, NULL, &error), PETAL_ERR_INCOMPATIBLE);
   CHECK_TEXT(error.message, "levels: 4 and 3");
-  petal_edge edge = PETAL_EDGE_INIT;
-  CHECK_OK(petal_router_edge(b, 1, &edge, NULL));
+  petal_router_edge edge = PETAL_ROUTER_EDGE_INIT;
+  CHECK_OK(petal_router_get_edge(b, 1, &edge, NULL));
   CHECK(edge.neighbour == 1 && edge.link == 77 && edge.received == 5 && edge.sent == 0 && edge.levels == 3);
   CHECK(edge.fill[0] > 0.1 && edge.fill[1] == 0 && edge.ignored == 0);
   free_all((petal_router *[]){a, b, other}, 3);
@@ -142,11 +142,11 @@ static void edges_and_weights(void) {
   CHECK_OK(petal_router_insert_u64(c, 5));
   CHECK_OK(carry(b, a, true, NULL));
   CHECK_OK(carry(c, a, true, NULL));
-  petal_route route = {0};
+  petal_router_route route = {0};
   for (uint64_t best = 2; best <= 3; best++) {
     CHECK_OK(petal_router_set_edge_weight(a, best, (double)best, NULL));
-    CHECK_OK(petal_router_route_u64(a, 5, NULL, 9, &route));
-    check_route(route, PETAL_ROUTE_EDGE, best, 1);
+    CHECK_OK(petal_router_get_route_u64(a, 5, NULL, 9, &route));
+    check_route(route, PETAL_ROUTER_ROUTE_EDGE, best, 1);
   }
   const double weights[3] = {1, 0.5, 0};
   CHECK_OK(petal_router_set_level_weights(a, weights, 2, NULL));
@@ -155,17 +155,17 @@ static void edges_and_weights(void) {
   CHECK_STATUS(petal_router_set_node(a, 5, NULL), PETAL_ERR_CONTRADICTION);
   uint64_t neighbours[2] = {0};
   size_t count = 0;
-  CHECK_OK(petal_router_neighbours(a, neighbours, 2, &count, NULL));
+  CHECK_OK(petal_router_get_neighbours(a, neighbours, 2, &count, NULL));
   CHECK(count == 2 && neighbours[0] + neighbours[1] == 5);
   CHECK_OK(petal_router_remove_edge(a, 3, NULL));
   CHECK_STATUS(petal_router_remove_edge(a, 3, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_OK(petal_router_neighbours(a, NULL, 0, &count, NULL));
+  CHECK_OK(petal_router_get_neighbours(a, NULL, 0, &count, NULL));
   CHECK_EQUAL(count, 1);
   CHECK_OK(petal_router_clear(b, NULL));
   CHECK(!petal_router_contains_u64(b, 5));
   CHECK_OK(petal_router_remove_edge(b, 1, NULL));
   CHECK_OK(petal_router_set_node(b, 9, NULL));
-  CHECK_EQUAL(petal_router_node(b), 9);
+  CHECK_EQUAL(petal_router_get_node(b), 9);
   CHECK_OK(petal_router_insert(c, "x", 1));
   CHECK_OK(petal_router_remove(c, "x", 1));
   CHECK_OK(petal_router_remove_u64(c, 5));
@@ -185,8 +185,8 @@ static void rates(void) {
   for (uint64_t i = 0; i < 100; i++) keys[i] = i;
   CHECK_OK(petal_router_insert_batch(b, U64_KEYS(keys, 100), NULL, NULL));
   CHECK_OK(carry(b, a, true, NULL));
-  petal_route_rates rates = PETAL_ROUTE_RATES_INIT;
-  CHECK_OK(petal_router_rates(a, &rates, NULL));
+  petal_router_statistics rates = PETAL_ROUTER_STATISTICS_INIT;
+  CHECK_OK(petal_router_get_statistics(a, &rates, NULL));
   CHECK(rates.levels == 3 && rates.is_overfull == 0 && rates.ignored == 0 && rates.own_fill == 0);
   CHECK_CLOSE(rates.level[2].expected_keys, 900, 0);
   CHECK(rates.level[2].expected_rate <= 0.01 && rates.level[2].expected_fill <= 0.3);
@@ -194,7 +194,7 @@ static void rates(void) {
   CHECK(rates.level[1].greatest_fill == 0 && rates.false_route_rate < 0.001);
   petal_description description = PETAL_DESCRIPTION_INIT;
   CHECK_OK(petal_router_describe(b, &description, NULL));
-  CHECK(description.kind == PETAL_KIND_ROUTER && description.offered == 100 && description.capacity == 100);
+  CHECK(description.kind == PETAL_KIND_ROUTER && description.insertions == 100 && description.capacity == 100);
   CHECK(petal_router_capabilities(b) & PETAL_CAN_REMOVE);
   free_all((petal_router *[]){a, b}, 2);
 }
@@ -207,10 +207,10 @@ static bool append(void *context, const void *bytes, size_t length) {
 }
 
 static void check_opened(petal_router *router) {
-  petal_route route = {0};
+  petal_router_route route = {0};
   CHECK_OK(petal_router_verify(router, NULL));
-  CHECK_OK(petal_router_route(router, "song", 4, NULL, 9, &route));
-  check_route(route, PETAL_ROUTE_EDGE, 3, 2);
+  CHECK_OK(petal_router_get_route(router, "song", 4, NULL, 9, &route));
+  check_route(route, PETAL_ROUTER_ROUTE_EDGE, 3, 2);
   petal_router_free(router);
 }
 
@@ -234,7 +234,7 @@ static void images(void) {
   CHECK_OK(petal_router_open_in_buffer(image, size, &options, &other, NULL));
   CHECK_OK(petal_router_insert_u64(other, 8));
   CHECK_OK(petal_router_sync(other, NULL));
-  CHECK_OK(petal_router_vouch(other, NULL));
+  CHECK_OK(petal_router_mark_clean(other, NULL));
   check_opened(other);
   CHECK_STATUS(petal_router_load(image, size - 1, NULL, &other, NULL), PETAL_ERR_TRUNCATED);
   ((unsigned char *)image)[400] ^= 1;

@@ -75,7 +75,7 @@ static bool is_equal(const petal_filter *filter, const petal_filter *expected) {
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(expected, &description, NULL));
   bool equal = false;
-  CHECK_OK(petal_filter_equal(filter, expected, &equal, NULL));
+  CHECK_OK(petal_filter_equals(filter, expected, &equal, NULL));
   if (!(description.capabilities & PETAL_CAN_AGE)) return equal;
   uint64_t missing = 0;
   for (uint64_t i = 0; i < THREADS * keys_per_thread; i++) missing += !petal_filter_contains_u64(filter, check_key(i));
@@ -93,10 +93,10 @@ static void threads_share_a_handle(petal_kind kind) {
   /* Shared insertion counts nothing; the caller may. */
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  CHECK(description.offered == 0 && (description.capabilities & PETAL_CAN_INSERT_SHARED));
-  CHECK_OK(petal_filter_add_offered(filter, THREADS * keys_per_thread, NULL));
+  CHECK(description.insertions == 0 && (description.capabilities & PETAL_CAN_INSERT_SHARED));
+  CHECK_OK(petal_filter_add_insertions(filter, THREADS * keys_per_thread, NULL));
   CHECK_OK(petal_filter_describe(filter, &description, NULL));
-  CHECK(description.offered == THREADS * keys_per_thread);
+  CHECK(description.insertions == THREADS * keys_per_thread);
 
   /* Three ways to name a key. */
   CHECK_OK(petal_filter_insert_shared(filter, "apple", 5, &new));

@@ -14,7 +14,7 @@ static petal_sketch *make(uint64_t capacity) {
   return sketch;
 }
 
-static size_t list(const petal_sketch *sketch, petal_listed *listed, size_t room, bool *is_complete) {
+static size_t list(const petal_sketch *sketch, petal_sketch_listed *listed, size_t room, bool *is_complete) {
   size_t count = 12345;
   CHECK_OK(petal_sketch_list(sketch, listed, room, &count, is_complete, NULL));
   return count;
@@ -31,7 +31,7 @@ static void differences(void) {
   CHECK_OK(petal_sketch_insert_batch(theirs, U64_KEYS(numbers + 30, COUNT - 30), NULL, NULL));
   for (uint64_t i = 0; i < 20; i++) CHECK_OK(petal_sketch_insert_u64(theirs, COUNT + i));
   bool is_complete = true;
-  petal_listed listed[64];
+  petal_sketch_listed listed[64];
   list(ours, listed, 64, &is_complete);
   CHECK(!is_complete);
   CHECK_OK(petal_sketch_subtract(ours, theirs, NULL));
@@ -71,15 +71,15 @@ static void forms(void) {
   petal_sketch *sketch = make(20);
   petal_spec spec = {.struct_size = sizeof spec};
   uint64_t apple = 0, pear = 0;
-  CHECK_OK(petal_hash(&spec, "apple", 5, &apple, NULL));
-  CHECK_OK(petal_hash(&spec, "pear", 4, &pear, NULL));
+  CHECK_OK(petal_spec_hash(&spec, "apple", 5, &apple, NULL));
+  CHECK_OK(petal_spec_hash(&spec, "pear", 4, &pear, NULL));
   CHECK_OK(petal_sketch_insert(sketch, "apple", 5));
   CHECK_OK(petal_sketch_insert_u64(sketch, 7));
   CHECK_OK(petal_sketch_insert_hash(sketch, 8));
   CHECK_OK(petal_sketch_remove(sketch, "pear", 4));
   CHECK_OK(petal_sketch_remove_u64(sketch, 9));
   CHECK_OK(petal_sketch_remove_hash(sketch, 10));
-  petal_listed listed[6];
+  petal_sketch_listed listed[6];
   bool is_complete = false;
   CHECK_EQUAL(list(sketch, listed, 6, &is_complete), 6);
   CHECK(is_complete);
@@ -88,8 +88,8 @@ static void forms(void) {
   petal_sketch_free(sketch);
 }
 
-static petal_presence presence_of(const petal_sketch *sketch, uint64_t number, petal_pair *pair) {
-  petal_presence presence = 99;
+static petal_sketch_presence presence_of(const petal_sketch *sketch, uint64_t number, petal_sketch_pair *pair) {
+  petal_sketch_presence presence = 99;
   CHECK_OK(petal_sketch_get_u64(sketch, number, &presence, pair, NULL));
   return presence;
 }
@@ -99,19 +99,19 @@ static void lookups(void) {
   petal_sketch *sketch = make(20);
   petal_spec spec = {.struct_size = sizeof spec};
   uint64_t apple = 0;
-  CHECK_OK(petal_hash(&spec, "apple", 5, &apple, NULL));
+  CHECK_OK(petal_spec_hash(&spec, "apple", 5, &apple, NULL));
   CHECK_OK(petal_sketch_insert(sketch, "apple", 5));
   CHECK_OK(petal_sketch_remove_u64(sketch, 7));
-  petal_presence presence = 99;
-  petal_pair pair = {.value = 1};
+  petal_sketch_presence presence = 99;
+  petal_sketch_pair pair = {.value = 1};
   CHECK_OK(petal_sketch_get(sketch, "apple", 5, &presence, &pair, NULL));
-  CHECK(presence == PETAL_PRESENCE_THERE && pair.number == apple && pair.count == 1 && pair.value == 0);
+  CHECK(presence == PETAL_SKETCH_PRESENCE_PRESENT && pair.number == apple && pair.count == 1 && pair.value == 0);
   CHECK_OK(petal_sketch_get_hash(sketch, apple, &presence, NULL, NULL));
-  CHECK(presence == PETAL_PRESENCE_THERE);
-  CHECK(presence_of(sketch, 7, &pair) == PETAL_PRESENCE_THERE && pair.count == -1);
-  CHECK(presence_of(sketch, 8, &pair) == PETAL_PRESENCE_ABSENT && pair.count == 0 && pair.number == 8);
+  CHECK(presence == PETAL_SKETCH_PRESENCE_PRESENT);
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_PRESENT && pair.count == -1);
+  CHECK(presence_of(sketch, 8, &pair) == PETAL_SKETCH_PRESENCE_ABSENT && pair.count == 0 && pair.number == 8);
   for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 100 + i));
-  CHECK(presence_of(sketch, 7, &pair) == PETAL_PRESENCE_UNKNOWN && pair.count == 0);
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_UNKNOWN && pair.count == 0);
   petal_error error = {.struct_size = sizeof error};
   CHECK_EQUAL(petal_sketch_insert_value_u64(sketch, 1, 2, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(strstr(error.message, "value_bits = 64"));
@@ -145,7 +145,7 @@ static void values(void) {
   CHECK_OK(petal_sketch_insert_value(ours, "apple", 5, 10, NULL));
   CHECK_OK(petal_sketch_insert_value_u64(ours, 1000, 20, NULL));
   CHECK_OK(petal_sketch_insert_value_hash(ours, 1001, 30, NULL));
-  petal_pair pairs[6];
+  petal_sketch_pair pairs[6];
   size_t count = 0;
   bool is_complete = false;
   uint32_t bits = 0;
@@ -155,7 +155,7 @@ static void values(void) {
   CHECK(is_complete && count == 5);
   CHECK(pairs[0].number == 5 && pairs[0].value == 1 && pairs[0].count == -1);
   CHECK(pairs[1].number == 5 && pairs[1].value == 15 && pairs[1].count == 1);
-  CHECK(presence_of(ours, 1001, pairs) == PETAL_PRESENCE_THERE && pairs[0].value == 30);
+  CHECK(presence_of(ours, 1001, pairs) == PETAL_SKETCH_PRESENCE_PRESENT && pairs[0].value == 30);
   CHECK_OK(petal_sketch_remove_value(ours, "apple", 5, 10, NULL));
   CHECK_OK(petal_sketch_remove_value_u64(ours, 1000, 20, NULL));
   CHECK_OK(petal_sketch_remove_value_hash(ours, 1001, 30, NULL));
@@ -187,7 +187,7 @@ static void images(void) {
   CHECK_EQUAL(written, size);
   CHECK_OK(petal_sketch_serialize_to(sketch, append, &end, NULL));
   CHECK(memcmp(image, streamed, size) == 0);
-  petal_listed listed[30];
+  petal_sketch_listed listed[30];
   bool is_complete = false;
   CHECK_OK(petal_sketch_load(image, size, NULL, &other, NULL));
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
@@ -198,7 +198,7 @@ static void images(void) {
   CHECK_OK(petal_sketch_sync(other, NULL));
   CHECK_OK(petal_sketch_verify(other, NULL));
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 11);
-  CHECK_OK(petal_sketch_vouch(other, NULL));
+  CHECK_OK(petal_sketch_mark_clean(other, NULL));
   petal_sketch_free(other);
   const char *path = check_path("sketch.petal");
   CHECK_OK(petal_sketch_save(sketch, path, NULL));
@@ -212,15 +212,15 @@ static void images(void) {
   CHECK_OK(petal_sketch_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &other, NULL));
   CHECK_EQUAL(list(other, listed, 30, &is_complete), 10);
   uint8_t id[PETAL_COMPATIBILITY_ID_SIZE], other_id[PETAL_COMPATIBILITY_ID_SIZE];
-  CHECK_OK(petal_sketch_compatibility_id(sketch, id, NULL));
-  CHECK_OK(petal_sketch_compatibility_id(other, other_id, NULL));
+  CHECK_OK(petal_sketch_get_compatibility_id(sketch, id, NULL));
+  CHECK_OK(petal_sketch_get_compatibility_id(other, other_id, NULL));
   CHECK(memcmp(id, other_id, sizeof id) == 0);
   petal_sketch_free(other);
   fclose(file);
   remove(path);
   petal_description description = {.struct_size = sizeof description};
   CHECK_OK(petal_sketch_describe(sketch, &description, NULL));
-  CHECK(description.kind == PETAL_KIND_IBLT && description.offered == 10 && description.capacity == 30);
+  CHECK(description.kind == PETAL_KIND_IBLT && description.insertions == 10 && description.capacity == 30);
   CHECK(description.hashes >= 3 && description.bits % (192 * description.hashes) == 0);
   double rate = 2;
   CHECK_OK(petal_sketch_expected_failure_rate(sketch, 30, &rate, NULL));
@@ -255,13 +255,13 @@ static void kept_keys(void) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * 30};
   petal_sketch *sketch = NULL, *copy = NULL;
   CHECK_OK(petal_sketch_new(&spec, &sketch, NULL));
-  CHECK_EQUAL(petal_sketch_symbols(sketch), 30);
+  CHECK_EQUAL(petal_sketch_symbol_count(sketch), 30);
   CHECK(!petal_sketch_keeps_keys(sketch));
   CHECK_OK(petal_sketch_keep_keys(sketch, NULL));
   CHECK(petal_sketch_keeps_keys(sketch));
   for (int i = 0; i < 3; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 5));
   CHECK_OK(petal_sketch_remove_u64(sketch, 6));
-  petal_listed listed[30];
+  petal_sketch_listed listed[30];
   bool is_complete = false;
   CHECK_EQUAL(list(sketch, listed, 30, &is_complete), 1);
   CHECK(is_complete && listed[0].number == 5 && listed[0].count == 1);
@@ -277,7 +277,7 @@ static void kept_keys(void) {
   petal_sketch_free(copy);
   petal_sketch_free(sketch);
   sketch = make(30);
-  CHECK_EQUAL(petal_sketch_symbols(sketch), 0);
+  CHECK_EQUAL(petal_sketch_symbol_count(sketch), 0);
   petal_sketch_free(sketch);
 }
 
@@ -303,7 +303,7 @@ static void bytes_of_minisketch(void) {
   CHECK_STATUS(petal_sketch_import_minisketch(theirs, bytes, 7, NULL), PETAL_ERR_FOREIGN);
   CHECK_OK(petal_sketch_import_minisketch(theirs, expected, 6, NULL));
   for (size_t i = 0; i < 5; i++) CHECK_OK(petal_sketch_remove_u64(theirs, elements[i]));
-  petal_listed listed[4];
+  petal_sketch_listed listed[4];
   bool is_complete = false;
   CHECK_EQUAL(list(theirs, listed, 4, &is_complete), 4);
   CHECK(is_complete && listed[0].number == 0x562 && listed[3].number == 0xf74 && listed[0].count == 1);
@@ -383,7 +383,7 @@ static void streams(void) {
     CHECK_OK(petal_stream_read(into, bytes + length / 2, length - length / 2, &is_complete, NULL));
   }
   CHECK_EQUAL(petal_stream_symbols_read(into), petal_stream_symbols_written(out));
-  petal_listed listed[5];
+  petal_sketch_listed listed[5];
   size_t count = 0;
   is_complete = false;
   CHECK_OK(petal_stream_list(into, listed, 5, &count, &is_complete, NULL));

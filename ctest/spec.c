@@ -126,7 +126,7 @@ static void parameters(void) {
   petal_filter *filter = NULL, *twin = NULL;
   CHECK_OK(petal_filter_new(&spec, &filter, NULL));
   petal_spec back = {.struct_size = sizeof back};
-  CHECK_OK(petal_filter_spec(filter, &back, NULL));
+  CHECK_OK(petal_filter_get_spec(filter, &back, NULL));
   CHECK_OK(petal_spec_get(&back, "derivation", &value, NULL));
   CHECK(value == 4);
   CHECK_OK(petal_filter_new(&back, &twin, NULL));

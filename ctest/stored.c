@@ -9,7 +9,7 @@ static size_t listed(const petal_filter *filter, size_t room, uint64_t *numbers)
   size_t count = 0, all = 0;
   uint64_t from = 0;
   do {
-    CHECK_OK(petal_filter_stored_hashes(filter, from, numbers + all, counts + all, room, &count, NULL));
+    CHECK_OK(petal_filter_get_stored_hashes(filter, from, numbers + all, counts + all, room, &count, NULL));
     for (size_t i = 0; i < count; i++) {
       CHECK(numbers[all + i] >= from && (i == 0 || numbers[all + i] > numbers[all + i - 1]));
     }
@@ -46,12 +46,12 @@ static void a_kind_that_can(petal_kind kind) {
   for (size_t i = 0; i < count; i++) all += counts[i];
   CHECK_EQUAL(all, check_can(kind, PETAL_CAN_COUNT) ? 1000 : count);
   size_t again = 0;
-  CHECK_OK(petal_filter_stored_hashes(filter, 0, numbers, NULL, 10, &again, NULL));
+  CHECK_OK(petal_filter_get_stored_hashes(filter, 0, numbers, NULL, 10, &again, NULL));
   CHECK_EQUAL(again, 10);
   uint64_t number = 0, range = 0;
   for (uint64_t i = 0; i < 20000; i++) {
     uint64_t hash = check_key(i);
-    CHECK_OK(petal_filter_stored_hash(filter, hash, &number, &range, NULL));
+    CHECK_OK(petal_filter_get_stored_hash(filter, hash, &number, &range, NULL));
     CHECK(number < range);
     CHECK(is_among(numbers, count, number) == petal_filter_contains_hash(filter, hash));
   }
@@ -66,9 +66,9 @@ static void a_kind_that_cannot(petal_kind kind) {
   petal_error error = {.struct_size = sizeof error};
   uint64_t number = 7;
   size_t count = 7;
-  CHECK_STATUS(petal_filter_stored_hashes(filter, 0, &number, NULL, 1, &count, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_get_stored_hashes(filter, 0, &number, NULL, 1, &count, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, check_kind_info(kind).name);
-  CHECK_STATUS(petal_filter_stored_hash(filter, 1, &number, NULL, &error), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_get_stored_hash(filter, 1, &number, NULL, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(number == 7 && count == 7);
   petal_filter_free(filter);
 }
@@ -138,8 +138,8 @@ static void a_block(void) {
   CHECK((info.capabilities & (PETAL_FORMAT_CREATE | PETAL_FORMAT_BUILD)) == PETAL_FORMAT_BUILD);
   petal_spec spec = {.struct_size = sizeof spec};
   petal_builder *builder = NULL;
-  CHECK_OK(petal_format_spec("bip158", NULL, 1, 0.01, 0, &spec, &error));
-  CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, &error), PETAL_ERR_KEY_MISSING);
+  CHECK_OK(petal_format_get_spec("bip158", NULL, 1, 0.01, 0, &spec, &error));
+  CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, &error), PETAL_ERR_SECRET_MISSING);
   memcpy(spec.key, key, sizeof key);
   CHECK_STATUS(petal_filter_new(&spec, &filter, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_builder_new(&spec, NULL, &builder, &error));

@@ -38,9 +38,9 @@ static void *look(void *argument) {
     petal_description description = {.struct_size = sizeof description};
     petal_filter *copy = NULL;
     bool equal = false;
-    task->wrong += petal_filter_describe(shared, &description, NULL) != PETAL_OK || description.offered != KEYS;
+    task->wrong += petal_filter_describe(shared, &description, NULL) != PETAL_OK || description.insertions != KEYS;
     task->wrong += petal_filter_copy(shared, &copy, NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(shared, copy, &equal, NULL) != PETAL_OK || !equal;
+    task->wrong += petal_filter_equals(shared, copy, &equal, NULL) != PETAL_OK || !equal;
     task->wrong += petal_filter_verify(shared, NULL) != PETAL_OK;
     petal_filter_free(copy);
   }
@@ -56,7 +56,7 @@ static void *write_own(void *argument) {
     bool equal = false;
     task->wrong += petal_filter_new(&spec, &own, NULL) != PETAL_OK;
     for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_filter_insert_u64(own, check_key(i), NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(own, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
+    task->wrong += petal_filter_equals(own, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
     petal_status merges = can & PETAL_CAN_MERGE ? PETAL_OK : PETAL_ERR_UNSUPPORTED;
     petal_status merged = petal_filter_merge(own, shared, NULL);
     /* There may be no room for all keys twice; then nothing has changed. */
@@ -77,7 +77,7 @@ static void *build_own(void *argument) {
     task->wrong += petal_builder_new(&spec, NULL, &builder, NULL) != PETAL_OK;
     for (uint64_t i = 0; i < KEYS; i++) task->wrong += petal_builder_add_u64(builder, check_key(i)) != PETAL_OK;
     task->wrong += petal_builder_finish(builder, &built, NULL) != PETAL_OK;
-    task->wrong += petal_filter_equal(built, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
+    task->wrong += petal_filter_equals(built, shared, &equal, NULL) != PETAL_OK || (is_canonical && !equal);
     petal_filter_free(built);
     petal_builder_free(builder);
   }

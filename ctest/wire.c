@@ -156,7 +156,7 @@ static void test_sparse(void) {
   double rate = 0, dense_rate = 0;
   size_t size = 0;
   uint64_t image = 0;
-  CHECK_OK(petal_wire_spec(10000, 10000, 20000, &spec, NULL));
+  CHECK_OK(petal_wire_get_spec(10000, 10000, 20000, &spec, NULL));
   CHECK(spec.kind == PETAL_KIND_BLOOM && spec.capacity == 10000 && spec.bits > 80000 && spec.hashes < 5);
   CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 10000, &rate, NULL));
   CHECK_OK(petal_spec_expected_false_positive_rate(&dense, 10000, &dense_rate, NULL));
@@ -168,9 +168,9 @@ static void test_sparse(void) {
   CHECK(size <= 10300 && image <= 20000);
   petal_filter_free(filter);
   /* More memory, fewer false answers. */
-  CHECK_OK(petal_wire_spec(10000, 10000, 0, &spec, NULL));
+  CHECK_OK(petal_wire_get_spec(10000, 10000, 0, &spec, NULL));
   CHECK_EQUAL(spec.hashes, 1);
-  CHECK_STATUS(petal_wire_spec(10000, 10, 0, &spec, NULL), PETAL_ERR_TOO_LARGE);
+  CHECK_STATUS(petal_wire_get_spec(10000, 10, 0, &spec, NULL), PETAL_ERR_TOO_LARGE);
 }
 
 int main(void) {

@@ -62,7 +62,7 @@ static bool is_refusal(petal_status status) {
     case PETAL_ERR_TOO_LARGE:
     case PETAL_ERR_INCOMPATIBLE:
     case PETAL_ERR_UNSUPPORTED:
-    case PETAL_ERR_KEY_MISSING:
+    case PETAL_ERR_SECRET_MISSING:
       return true;
     default:
       return false;

@@ -55,7 +55,7 @@
  * A failed call changes no filter and leaves no half-written file.
  *
  * Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t (the same as
- * its 8 little-endian bytes), or a 64-bit hash made with `petal_hash()` or `petal_filter_hash()`:
+ * its 8 little-endian bytes), or a 64-bit hash made with `petal_spec_hash()` or `petal_filter_hash()`:
  * `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
  * `PETAL_HASH_EXTERNAL` take hashes only.
  *
@@ -178,9 +178,9 @@ typedef int32_t petal_status;
 /** The filter takes hashes only. */
 #define PETAL_ERR_EXTERNAL_HASH (-15)
 /** The filter is keyed, and the caller did not give its secret key. */
-#define PETAL_ERR_KEY_MISSING (-16)
+#define PETAL_ERR_SECRET_MISSING (-16)
 /** The given secret key is not the one with which the filter was made. */
-#define PETAL_ERR_KEY_MISMATCH (-17)
+#define PETAL_ERR_SECRET_MISMATCH (-17)
 /** The bytes are not a Petal image. */
 #define PETAL_ERR_FOREIGN (-18)
 /** The image ends before it is complete. */
@@ -189,8 +189,8 @@ typedef int32_t petal_status;
 #define PETAL_ERR_CORRUPT (-20)
 /** A later version wrote the image, which needs something that this version does not have. */
 #define PETAL_ERR_NEWER_VERSION (-21)
-/** Nobody vouches for the payload: the image is open for writing, or was when its process ended. */
-#define PETAL_ERR_DIRTY (-22)
+/** nobody marked the payload clean: the image is open for writing, or was when its process ended. */
+#define PETAL_ERR_UNCLEAN (-22)
 /** The operating system reported an error; `os_error` says which. */
 #define PETAL_ERR_IO (-23)
 /** The file does not exist. */
@@ -318,19 +318,19 @@ typedef uint32_t petal_open_mode;
 #define PETAL_OPEN_READ 0
 /** In place, for reading and writing, as the only writer. */
 #define PETAL_OPEN_WRITE 1
-/** A copy in its own memory. Opening compares the checksums; a dirty image has none, and its copy is dirty. */
+/** A copy in its own memory. Opening compares the checksums; an unclean image has none, and its copy is unclean. */
 #define PETAL_OPEN_LOAD 2
 /**
  * In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
  * processes that open the image with this mode. With `PETAL_CAN_AGE_SHARED` also for `petal_filter_advance_shared()`.
  *
- * While handles share a file, the file is dirty. The last handle to close the file makes it clean if the file was
+ * While handles share a file, the file is unclean. The last handle to close the file makes it clean if the file was
  * clean when the first one opened it and none of the sharing processes died. Nobody knows that earlier: a copy or a
  * saved file made before is as clean as the image was. Opening reads the table of checksums. Opening waits while the
  * last handle makes the file clean, for as long as that takes.
  *
- * A buffer has no locks, so nobody knows which handle is the last. The buffer stays dirty until nobody shares it any
- * more and a handle that is opened for writing calls `petal_filter_vouch()`.
+ * A buffer has no locks, so nobody knows which handle is the last. The buffer stays unclean until nobody shares it any
+ * more and a handle that is opened for writing calls `petal_filter_mark_clean()`.
  */
 #define PETAL_OPEN_SHARE 3
 
@@ -506,7 +506,7 @@ static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
   return keys;
 }
 
-/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. */
+/** The keys with these `count` hashes, made by `petal_spec_hash()`, `petal_filter_hash()` or yourself. */
 static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
   petal_keys keys = petal_keys_u64(hashes, count);
   keys.form = PETAL_KEYS_HASHES;
@@ -615,7 +615,7 @@ typedef uint32_t petal_kind;
 #define PETAL_KIND_ROTATING 34
 /** Two levels, built once from members and excluded keys: no error for any of them, near the fewest bits. */
 #define PETAL_KIND_EXACT_SET 35
-/** Levels, built once from members and frequent strangers: few false answers for strangers that are known. */
+/** Levels, built once from members and frequent non-members: few false answers for non-members that are known. */
 #define PETAL_KIND_STACKED 36
 /** A map built once: the exact value of each key, and no value for other keys. */
 #define PETAL_KIND_BLOOMIER 7
@@ -665,7 +665,7 @@ typedef uint32_t petal_hash_function;
 #define PETAL_HASH_EXTERNAL 4
 /**
  * The hash function of another system's format, over whole keys. Only filters from `petal_filter_import()` and from
- * specs of `petal_format_spec()` have it.
+ * specs of `petal_format_get_spec()` have it.
  */
 #define PETAL_HASH_FORMAT 5
 /** XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps. */
@@ -831,18 +831,18 @@ petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, pet
 #define PETAL_CAN_PUT (1ull << 10)
 /** A map that can replace the values of its keys: `petal_map_replace()`. */
 #define PETAL_CAN_REPLACE (1ull << 11)
-/** Lists what the filter stores of its keys: `petal_filter_stored_hashes()`. */
+/** Lists what the filter stores of its keys: `petal_filter_get_stored_hashes()`. */
 #define PETAL_CAN_ENUMERATE (1ull << 12)
 /** Takes another size without its keys: `petal_filter_resize()`. */
 #define PETAL_CAN_RESIZE (1ull << 13)
 /**
- * Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan()` proposes such a kind only if
+ * Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan_propose()` proposes such a kind only if
  * the request asks for this capability.
  */
 #define PETAL_CAN_AGE (1ull << 14)
 /**
  * This flag is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
- * `petal_plan()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
+ * `petal_plan_propose()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
  * whose kind does not have it (`rotating` with `touch` = 0).
  */
 #define PETAL_MAY_LOSE_KEYS (1ull << 15)
@@ -883,7 +883,7 @@ typedef uint32_t petal_overfill;
 #define PETAL_OVERFILL_FORGETS 5
 
 /** The C type that holds a filter, map or sketch of a kind: one of `PETAL_HANDLE_*`. */
-typedef uint32_t petal_handle;
+typedef uint32_t petal_handle_type;
 
 /** A `petal_filter`: `petal_filter_new()`, `petal_builder_new()`. Its kinds have numbers below 256. */
 #define PETAL_HANDLE_FILTER 0
@@ -895,7 +895,7 @@ typedef uint32_t petal_handle;
 /** A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511. */
 #define PETAL_HANDLE_SKETCH 2
 /**
- * A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_at()` does not list the kind.
+ * A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get()` does not list the kind.
  */
 #define PETAL_HANDLE_ROUTER 3
 /** A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well. */
@@ -913,7 +913,7 @@ typedef uint32_t petal_handle;
 #define PETAL_IS_DEFAULT (1 << 1)
 /**
  * The bits of its filters are another system's. Such filters come from `petal_filter_import()` and
- * `petal_format_spec()`. Nobody chooses such a kind for its own sake: `petal_plan()` does not propose it.
+ * `petal_format_get_spec()`. Nobody chooses such a kind for its own sake: `petal_plan_propose()` does not propose it.
  */
 #define PETAL_IS_FOREIGN (1 << 2)
 /**
@@ -948,7 +948,7 @@ typedef struct petal_kind_info {
   /** What a filter does with more keys than its capacity. */
   petal_overfill overfill;
   /** The C type that holds it: one of `PETAL_HANDLE_*`. */
-  petal_handle handle;
+  petal_handle_type handle;
   /** `PETAL_IS_*`, `PETAL_TAKES_INTEGERS` and `PETAL_MOVES_ENTRIES`, ORed. */
   uint32_t flags;
   /**
@@ -994,7 +994,7 @@ size_t petal_kind_count(void);
  * `handle` and `PETAL_IS_FOREIGN` tell them apart. A later version may list kinds of a handle that this header does
  * not name: take the kinds whose `handle` you know, and skip all others.
  */
-petal_status petal_kind_at(size_t index, petal_kind_info *info, petal_error *error);
+petal_status petal_kind_get(size_t index, petal_kind_info *info, petal_error *error);
 
 /**
  * Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none,
@@ -1003,19 +1003,19 @@ petal_status petal_kind_at(size_t index, petal_kind_info *info, petal_error *err
 petal_status petal_kind_find(const char *name, petal_kind_info *info, petal_error *error);
 
 /** Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind. */
-petal_status petal_kind_parameter(petal_kind kind, size_t index, petal_parameter_info *info, petal_error *error);
+petal_status petal_kind_get_parameter(petal_kind kind, size_t index, petal_parameter_info *info, petal_error *error);
 
 /**
  * Writes the name of a choice of the parameter at `index` of a kind into `name`, which has room for `PETAL_NAME_SIZE`
  * bytes. `choice` is less than the parameter's `choice_count`. Kind 0 is the default kind.
  */
-petal_status petal_kind_choice(petal_kind kind, size_t index, size_t choice, char *name, petal_error *error);
+petal_status petal_kind_get_choice(petal_kind kind, size_t index, size_t choice, char *name, petal_error *error);
 
 
 /*
  * PLANNING
  *
- * Which kind of filter, and how large? `petal_plan()` asks every kind. If the request has a `false_positive_rate`, a
+ * Which kind of filter, and how large? `petal_plan_propose()` asks every kind. If the request has a `false_positive_rate`, a
  * proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
  * For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
  */
@@ -1059,7 +1059,7 @@ typedef struct petal_plan_request {
    */
   double frequent;
   /** How many such keys there are; 0 means as many as `keys`. */
-  uint64_t strangers;
+  uint64_t non_members;
 } petal_plan_request;
 /** A `petal_plan_request` of this header's size, all else 0. */
 #define PETAL_PLAN_REQUEST_INIT PETAL_INIT(petal_plan_request)
@@ -1071,8 +1071,8 @@ typedef struct petal_plan_request {
  * The offer of one kind. The size of this struct never changes, because it is an element of arrays: later fields take
  * the place of `reserved`. Only the `struct_size` of an array's first element matters.
  */
-typedef struct petal_proposal {
-  /** sizeof(petal_proposal), or 0 for its size in the first release. */
+typedef struct petal_plan_proposal {
+  /** sizeof(petal_plan_proposal), or 0 for its size in the first release. */
   size_t struct_size;
   /** The kind. */
   petal_kind kind;
@@ -1108,17 +1108,17 @@ typedef struct petal_proposal {
   petal_setting setting;
   /** 0. */
   uint64_t reserved[2];
-} petal_proposal;
-/** A `petal_proposal` of this header's size, all else 0. */
-#define PETAL_PROPOSAL_INIT PETAL_INIT(petal_proposal)
+} petal_plan_proposal;
+/** A `petal_plan_proposal` of this header's size, all else 0. */
+#define PETAL_PLAN_PROPOSAL_INIT PETAL_INIT(petal_plan_proposal)
 
 /**
  * Proposes kinds. Kinds that fit come first, the smallest at the top; for a request with `memory`, the most accurate.
  * Writes the first `room` proposals into `proposals`, and the number of all proposals into `count`. There is one
  * proposal for each kind of filter, so room for `petal_kind_count()` proposals is enough. A request of 0 keys means 1.
  */
-petal_status petal_plan(const petal_plan_request *request,
-                        petal_proposal *proposals,
+petal_status petal_plan_propose(const petal_plan_request *request,
+                        petal_plan_proposal *proposals,
                         size_t room,
                         size_t *count,
                         petal_error *error);
@@ -1129,10 +1129,10 @@ petal_status petal_plan(const petal_plan_request *request,
  */
 
 /**
- * Nobody vouches for the payload as it is now, or not yet. Somebody is changing the image, or the image was open for
+ * nobody marked the payload clean as it is now, or not yet. Somebody is changing the image, or the image was open for
  * writing when its process ended, or the filter comes from such an image. The count may lag.
  */
-#define PETAL_STATE_DIRTY (1 << 0)
+#define PETAL_STATE_UNCLEAN (1 << 0)
 /** The image lies in a caller's buffer or a mapped file. */
 #define PETAL_STATE_IN_PLACE (1 << 1)
 /** This handle may change the filter. */
@@ -1140,11 +1140,11 @@ petal_status petal_plan(const petal_plan_request *request,
 /** The filter can hash keys: it takes keys, and has its secret key if it needs one. */
 #define PETAL_STATE_CAN_HASH (1 << 3)
 /**
- * The filter is dirty, and `petal_filter_sync()` and `petal_filter_free()` of this handle will not make it clean.
- * Either the image was dirty when the handle opened it, or the handle merged something dirty into the filter.
- * `petal_filter_vouch()` makes the filter clean.
+ * The filter is unclean, and `petal_filter_sync()` and `petal_filter_free()` of this handle will not make it clean.
+ * Either the image was unclean when the handle opened it, or the handle merged something unclean into the filter.
+ * `petal_filter_mark_clean()` makes the filter clean.
  */
-#define PETAL_STATE_UNVOUCHED (1 << 4)
+#define PETAL_STATE_STAYS_UNCLEAN (1 << 4)
 
 /** What a filter is: all that its header says. */
 typedef struct petal_description {
@@ -1170,8 +1170,8 @@ typedef struct petal_description {
   uint32_t hashes;
   /** How many distinct keys the filter has room for; 0 is unknown. */
   uint64_t capacity;
-  /** Keys offered so far, duplicates included, less removed keys. */
-  uint64_t offered;
+  /** Keys inserted so far, duplicates included, less removed keys. */
+  uint64_t insertions;
   /** How many bits the filter spreads its keys over. */
   uint64_t bits;
   /** Bytes of the whole image: header, payload and table of checksums. */
@@ -1220,7 +1220,7 @@ typedef struct petal_statistics {
   double false_positive_rate_floor;
   /**
    * Distinct keys, estimated from the fill; negative if the filter is too full to tell, or if its kind cannot
-   * estimate. `petal_filter_estimate()` also gives the error.
+   * estimate. `petal_filter_get_estimate()` also gives the error.
    */
   double count_estimate;
   /**
@@ -1236,7 +1236,7 @@ typedef struct petal_statistics {
 petal_status petal_filter_describe(const petal_filter *filter, petal_description *description, petal_error *error);
 
 /** Measures how full a filter is. Reads the whole payload. */
-petal_status petal_filter_statistics(const petal_filter *filter, petal_statistics *statistics, petal_error *error);
+petal_status petal_filter_get_statistics(const petal_filter *filter, petal_statistics *statistics, petal_error *error);
 
 /**
  * Writes the spec of an empty filter that is compatible with this one: its kind, exact bits and hashes, hash function,
@@ -1244,7 +1244,7 @@ petal_status petal_filter_statistics(const petal_filter *filter, petal_statistic
  * lost its capacity. If the capacity gives such a filter its size or its window, the spec makes a filter of another
  * size.
  */
-petal_status petal_filter_spec(const petal_filter *filter, petal_spec *spec, petal_error *error);
+petal_status petal_filter_get_spec(const petal_filter *filter, petal_spec *spec, petal_error *error);
 
 /** Returns what this handle can do: `PETAL_CAN_*`, ORed. A file opened for reading cannot insert. 0 for NULL. */
 uint64_t petal_filter_capabilities(const petal_filter *filter);
@@ -1338,7 +1338,7 @@ petal_status petal_builder_add_batch(petal_builder *builder,
                                      petal_error *error);
 
 /** How many keys were added, duplicates included, and without excluded ones. */
-petal_status petal_builder_offered(const petal_builder *builder, uint64_t *offered, petal_error *error);
+petal_status petal_builder_key_count(const petal_builder *builder, uint64_t *insertions, petal_error *error);
 
 /**
  * Makes the filter and empties the builder. You may then use the builder again, or free it. On a failure, and when the
@@ -1431,8 +1431,8 @@ petal_status petal_filter_count_batch(const petal_filter *filter,
 /**
  * Makes `filter` the union of both: the union finds every key that either filter found. Counts add up. If the kind is
  * canonical (`PETAL_IS_CANONICAL`), the union has the same bits as a filter into which all keys of both were inserted.
- * If the kind grows, the union may have twice the rate that each filter keeps. If `other` is `PETAL_STATE_UNVOUCHED`,
- * `filter` becomes unvouched too.
+ * If the kind grows, the union may have twice the rate that each filter keeps. If `other` is `PETAL_STATE_STAYS_UNCLEAN`,
+ * `filter` becomes stays_unclean too.
  *
  * Returns `PETAL_ERR_FULL` if there is no room for both, and `PETAL_ERR_CORRUPT` if either filter lies in an image
  * that does not match its checksums. `filter` has not changed then.
@@ -1442,7 +1442,7 @@ petal_status petal_filter_merge(petal_filter *filter, const petal_filter *other,
 /**
  * Makes `filter` hold every key that both hold. The false-positive rate of the result is no higher than that of either
  * filter, but higher than that of a filter made from the common keys alone. The count becomes the smaller of both. An
- * unvouched or damaged `other` has the same effect as in `petal_filter_merge()`.
+ * stays_unclean or damaged `other` has the same effect as in `petal_filter_merge()`.
  */
 petal_status petal_filter_intersect(petal_filter *filter, const petal_filter *other, petal_error *error);
 
@@ -1474,7 +1474,7 @@ petal_status petal_filter_resize(petal_filter *filter, uint64_t capacity, petal_
  * is a generation. The parameter "generations" is their number, and the filter finds a key for one step less than
  * that. So for a window of time T, call this function with one step whenever T / (generations - 1) has passed.
  *
- * Once the steps have forgotten all keys, further steps do nothing more; 0 steps do nothing. The count of keys offered
+ * Once the steps have forgotten all keys, further steps do nothing more; 0 steps do nothing. The count of insertions
  * stays. If the window is one of keys (the parameter "clock"), the filter moves on by itself, and you may move it on
  * besides. While others insert, use `petal_filter_advance_shared()`.
  *
@@ -1488,13 +1488,13 @@ petal_status petal_filter_advance(petal_filter *filter, uint64_t steps, petal_er
 petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
 
 /** Says whether both filters would combine and have the same bits. */
-petal_status petal_filter_equal(const petal_filter *filter, const petal_filter *other, bool *equal, petal_error *error);
+petal_status petal_filter_equals(const petal_filter *filter, const petal_filter *other, bool *equal, petal_error *error);
 
 /** The size of a compatibility id. */
 #define PETAL_COMPATIBILITY_ID_SIZE 16
 
 /** Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two filters if they can combine. */
-petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *id, petal_error *error);
+petal_status petal_filter_get_compatibility_id(const petal_filter *filter, uint8_t *id, petal_error *error);
 
 
 /*
@@ -1504,7 +1504,7 @@ petal_status petal_filter_compatibility_id(const petal_filter *filter, uint8_t *
  */
 
 /** An estimate with its uncertainty. Other structs contain this one, so it has no `struct_size` and never changes. */
-typedef struct petal_estimate {
+typedef struct petal_filter_estimate {
   /** The estimate as the formula gives it: the estimate of an intersection may be negative. 0 if saturated. */
   double value;
   /** The standard error, or a bound on it if the estimate comes from several others. */
@@ -1517,36 +1517,36 @@ typedef struct petal_estimate {
   uint32_t saturated;
   /** 0. */
   uint32_t reserved;
-} petal_estimate;
+} petal_filter_estimate;
 
 /** What two filters have in common. */
-typedef struct petal_overlap {
-  /** sizeof(petal_overlap), or 0 for its size in the first release. */
+typedef struct petal_filter_overlap {
+  /** sizeof(petal_filter_overlap), or 0 for its size in the first release. */
   size_t struct_size;
   /** Distinct keys of the first. */
-  petal_estimate first_count;
+  petal_filter_estimate first_count;
   /** Distinct keys of the second. */
-  petal_estimate second_count;
+  petal_filter_estimate second_count;
   /** Distinct keys of both together. */
-  petal_estimate union_count;
+  petal_filter_estimate union_count;
   /**
    * Keys in common. The error does not depend on their number, so nobody can tell few common keys of large sets from
    * none.
    */
-  petal_estimate intersection_count;
+  petal_filter_estimate intersection_count;
   /** Keys in common as a share of all: the Jaccard index. */
-  petal_estimate jaccard;
+  petal_filter_estimate jaccard;
   /**
    * Keys that only one of the two has. The error grows with the number of such keys, and not with the size of the
    * sets.
    */
-  petal_estimate difference_count;
-} petal_overlap;
-/** A `petal_overlap` of this header's size, all else 0. */
-#define PETAL_OVERLAP_INIT PETAL_INIT(petal_overlap)
+  petal_filter_estimate difference_count;
+} petal_filter_overlap;
+/** A `petal_filter_overlap` of this header's size, all else 0. */
+#define PETAL_FILTER_OVERLAP_INIT PETAL_INIT(petal_filter_overlap)
 
 /** Estimates how many distinct keys a filter holds. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot estimate. */
-petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *estimate, petal_error *error);
+petal_status petal_filter_get_estimate(const petal_filter *filter, petal_filter_estimate *estimate, petal_error *error);
 
 /**
  * Compares two filters that could be merged: how many keys each holds, how many both hold together, how many are in
@@ -1556,7 +1556,7 @@ petal_status petal_filter_estimate(const petal_filter *filter, petal_estimate *e
  */
 petal_status petal_filter_estimate_overlap(const petal_filter *filter,
                                            const petal_filter *other,
-                                           petal_overlap *comparison,
+                                           petal_filter_overlap *comparison,
                                            petal_error *error);
 
 
@@ -1565,16 +1565,16 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
  *
  * An image is a header of 256 bytes, the payload and a table of checksums.
  *
- * An image is *clean* if somebody vouched for exactly these bytes and the bytes match their checksums. Otherwise
- * nobody vouches for the image, and it is *dirty*. A handle that changes an image in place marks the image dirty on
+ * An image is *clean* if somebody marked exactly these bytes clean and the bytes match their checksums. Otherwise
+ * nobody marked the image clean, and it is *unclean*. A handle that changes an image in place marks the image unclean on
  * its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
  * makes it clean again.
  *
  * If the process dies between, the image still opens. Lookups still find every key whose insertion had returned,
  * unless the machine itself went down. The same holds for what other calls changed, and for all handles but sketches:
  * what a sketch lists then cannot be relied on. The change under way may be made in part, and that of an aggregate is
- * undone. Do not repeat a removal that was under way: it could take from other keys. The image stays dirty, and so
- * does every copy of it, until somebody calls `petal_filter_vouch()`.
+ * undone. Do not repeat a removal that was under way: it could take from other keys. The image stays unclean, and so
+ * does every copy of it, until somebody calls `petal_filter_mark_clean()`.
  *
  * The costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a region for the first
  * time since opening or syncing, the handle reads the region and compares the checksum. The handle does not change a
@@ -1636,11 +1636,11 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
 /**
  * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. Threads and processes may insert
  * meanwhile. The written image has every key whose insertion happened before, and its checksums match the written
- * bytes. The image is dirty if the filter is `PETAL_STATE_UNVOUCHED`. A handle vouches for its own changes, and
+ * bytes. The image is unclean if the filter is `PETAL_STATE_STAYS_UNCLEAN`. A handle vouches for its own changes, and
  * handles that share an image vouch for each other.
  *
  * Returns `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. Returns
- * `PETAL_ERR_DIRTY` if the filter was opened for reading and another process begins to change it meanwhile. `written`
+ * `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another process begins to change it meanwhile. `written`
  * is nullable.
  */
 petal_status petal_filter_serialize(const petal_filter *filter,
@@ -1660,7 +1660,7 @@ typedef bool (*petal_write_callback)(void *context, const void *bytes, size_t le
  * Threads and processes may insert meanwhile. The function passes `context`, which may be NULL, to `write`.
  *
  * Returns `PETAL_ERR_CALLBACK` if `write` returns false. Returns `PETAL_ERR_CORRUPT` if the filter lies in an image
- * that does not match its checksums. Returns `PETAL_ERR_DIRTY` if the filter was opened for reading and another
+ * that does not match its checksums. Returns `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another
  * process begins to change it meanwhile.
  */
 petal_status petal_filter_serialize_to(const petal_filter *filter,
@@ -1670,8 +1670,8 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
 
 /**
  * Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
- * handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, its bytes
- * are on the disk but it stays dirty: see `petal_filter_vouch()`. After a failure the image stays dirty, and another
+ * handle opened it and nobody merged anything unclean into it. Otherwise, and while handles share the image, its bytes
+ * are on the disk but it stays unclean: see `petal_filter_mark_clean()`. After a failure the image stays unclean, and another
  * call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
  */
 petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
@@ -1682,14 +1682,14 @@ petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
  * or if you can do without some. Reads the whole payload. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the image is
  * open for reading or shared. Returns `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload.
  */
-petal_status petal_filter_vouch(petal_filter *filter, petal_error *error);
+petal_status petal_filter_mark_clean(petal_filter *filter, petal_error *error);
 
 /**
  * Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
- * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_DIRTY` if all
- * regions match, but nobody vouches for the payload, or not yet: somebody is changing it, or was when the process
+ * `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_UNCLEAN` if all
+ * regions match, but nobody marked the payload clean, or not yet: somebody is changing it, or was when the process
  * ended. A filter in its own memory has no checksums: there the function checks whether the kind can have such a
- * payload, and whether the filter is dirty.
+ * payload, and whether the filter is unclean.
  */
 petal_status petal_filter_verify(const petal_filter *filter, petal_error *error);
 
@@ -1703,8 +1703,8 @@ petal_status petal_filter_verify(const petal_filter *filter, petal_error *error)
  *
  * A lookup finds every key whose insertion happened before the lookup. If several threads insert the same new key at
  * the same time, at least one of them learns that the key was new; more than one may. These functions do not count
- * keys, because all threads would wait for a counter that they share. `petal_filter_add_offered()` adds the count
- * later, and `petal_filter_estimate()` needs none. All other functions that take a handle which is not const still
+ * keys, because all threads would wait for a counter that they share. `petal_filter_add_insertions()` adds the count
+ * later, and `petal_filter_get_estimate()` needs none. All other functions that take a handle which is not const still
  * need the handle to themselves.
  *
  * A kind that forgets its oldest keys, such as `rotating`, keeps its window meanwhile. Once an insertion has returned,
@@ -1757,13 +1757,13 @@ petal_status petal_filter_insert_shared_batch(const petal_filter *filter,
 petal_status petal_filter_advance_shared(const petal_filter *filter, uint64_t steps, petal_error *error);
 
 /**
- * Adds to the count of keys offered, for keys that came through functions which do not count. Threads may call this
+ * Adds to the count of insertions, for keys that came through functions which do not count. Threads may call this
  * function while others use the filter. A thread that inserts many keys should first add up its own, because all
  * threads wait for a counter that they share. An image in place has the sum after the handle is synced or freed. Each
  * handle that shares the image adds its own part. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the image is open for
  * reading.
  */
-petal_status petal_filter_add_offered(const petal_filter *filter, uint64_t keys, petal_error *error);
+petal_status petal_filter_add_insertions(const petal_filter *filter, uint64_t keys, petal_error *error);
 
 
 /*
@@ -1774,19 +1774,19 @@ petal_status petal_filter_add_offered(const petal_filter *filter, uint64_t keys,
  */
 
 /** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. */
-petal_status petal_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
+petal_status petal_spec_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
 
 /** The hash of a uint64_t key under a spec's hash function, seed and key. */
-petal_status petal_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
+petal_status petal_spec_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
 
 /**
  * Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
  * `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
  */
-petal_status petal_hash_batch(const petal_spec *spec, const petal_keys *keys, uint64_t *hashes, petal_error *error);
+petal_status petal_spec_hash_batch(const petal_spec *spec, const petal_keys *keys, uint64_t *hashes, petal_error *error);
 
 /**
- * The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if the filter
+ * The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if the filter
  * cannot hash keys.
  */
 petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);

@@ -12,29 +12,29 @@
  *     petal_aggregate *ours = NULL, *theirs = NULL;
  *     if (petal_aggregate_new(&spec, &ours, NULL) != PETAL_OK) return 1;
  *     if (petal_aggregate_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
- *     petal_meeting answer;
- *     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
- *     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
+ *     petal_aggregate_answer answer;
+ *     petal_aggregate_add(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
+ *     petal_aggregate_record_sent(theirs, "we", 2, 0, &answer, NULL);
  *
  *     // Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before.
  *     uint32_t told[16];
- *     petal_state_value previous[16];
+ *     petal_aggregate_state_value previous[16];
  *     const double value_of_state[16] = {18.5, 21.0};
  *     size_t count = 0;
- *     petal_aggregate_told(theirs, "we", 2, told, 16, &count, NULL);
+ *     petal_aggregate_list_sent(theirs, "we", 2, told, 16, &count, NULL);
  *     for (size_t i = 0; i < count; i++) {
  *       previous[i].state = told[i];
  *       previous[i].value = value_of_state[told[i]];
  *     }
- *     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
- *     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
+ *     petal_aggregate_add(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
+ *     petal_aggregate_record_sent(theirs, "we", 2, 1, &answer, NULL);
  *
  * An aggregate has no network: you carry state, value, cited states and the answer. Only the participants are trusted
  * to say what their values are, so take a channel that authenticates.
  *
  * The memories are counting Bloom filters. At their false-positive rate a new id seems known, and the aggregator
  * refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
- * count are a little too low, and `petal_aggregate_expect()` says by how much.
+ * count are a little too low, and `petal_aggregate_get_expected_errors()` says by how much.
  *
  * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
  * (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
@@ -72,78 +72,78 @@ petal_status petal_aggregate_clear(petal_aggregate *aggregate, petal_error *erro
  */
 
 /** A state with the value that belongs to it. */
-typedef struct petal_state_value {
+typedef struct petal_aggregate_state_value {
   /** The state, from 0 to one less than the parameter `states`. */
   uint32_t state;
   /** The value: any finite number. */
   double value;
-} petal_state_value;
+} petal_aggregate_state_value;
 
-/** What a meeting came to: one of `PETAL_MEETING_*`. */
-typedef uint32_t petal_outcome;
+/** What a meeting came to: one of `PETAL_AGGREGATE_OUTCOME_*`. */
+typedef uint32_t petal_aggregate_outcome;
 
 /** The id was met for the first time, and its value is aggregated. */
-#define PETAL_MEETING_FIRST 0
+#define PETAL_AGGREGATE_OUTCOME_FIRST 0
 /** The value was aggregated already, or seemed so. */
-#define PETAL_MEETING_DUPLICATE 1
+#define PETAL_AGGREGATE_OUTCOME_DUPLICATE 1
 /** The value of the previous state is replaced by the new one. */
-#define PETAL_MEETING_CHANGED 2
+#define PETAL_AGGREGATE_OUTCOME_CHANGED 2
 /**
  * Nothing is changed. Either the id is new and seems known; or the cited previous states are not aggregated; or more
  * than one of them seems to be, so that nobody knows which one to replace.
  */
-#define PETAL_MEETING_REFUSED 3
+#define PETAL_AGGREGATE_OUTCOME_REFUSED 3
 
-/** An aggregator's answer, for `petal_aggregate_tell()` of the participant that it met. */
-typedef struct petal_meeting {
-  /** What the meeting came to: one of `PETAL_MEETING_*`. */
-  petal_outcome outcome;
-  /** With `PETAL_MEETING_CHANGED`, the previous state that was replaced; otherwise 0. */
+/** An aggregator's answer, for `petal_aggregate_record_sent()` of the participant that it met. */
+typedef struct petal_aggregate_answer {
+  /** What the meeting came to: one of `PETAL_AGGREGATE_OUTCOME_*`. */
+  petal_aggregate_outcome outcome;
+  /** With `PETAL_AGGREGATE_OUTCOME_CHANGED`, the previous state that was replaced; otherwise 0. */
   uint32_t replaced;
-} petal_meeting;
+} petal_aggregate_answer;
 
 /**
  * Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
- * may have told this aggregator before, as `petal_aggregate_told()` lists them, each with its value; `previous` may be
+ * may have told this aggregator before, as `petal_aggregate_list_sent()` lists them, each with its value; `previous` may be
  * NULL if `previous_count` is 0. A state that comes twice with one value counts once. Returns `PETAL_ERR_OUT_OF_RANGE`
  * for a state that is not below the parameter `states`, a value that is not finite, and more previous states than
  * `states`. Takes the time of one lookup for each cited state, and of two more.
  */
-petal_status petal_aggregate_meet(petal_aggregate *aggregate,
+petal_status petal_aggregate_add(petal_aggregate *aggregate,
                                   const void *id,
                                   size_t length,
                                   uint32_t state,
                                   double value,
-                                  const petal_state_value *previous,
+                                  const petal_aggregate_state_value *previous,
                                   size_t previous_count,
-                                  petal_meeting *meeting,
+                                  petal_aggregate_answer *meeting,
                                   petal_error *error);
 
-/** Meets the participant whose id is a uint64_t, as `petal_aggregate_meet()` does. */
-petal_status petal_aggregate_meet_u64(petal_aggregate *aggregate,
+/** Meets the participant whose id is a uint64_t, as `petal_aggregate_add()` does. */
+petal_status petal_aggregate_add_u64(petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t state,
                                       double value,
-                                      const petal_state_value *previous,
+                                      const petal_aggregate_state_value *previous,
                                       size_t previous_count,
-                                      petal_meeting *meeting,
+                                      petal_aggregate_answer *meeting,
                                       petal_error *error);
 
-/** Meets the participant whose id has this hash, as `petal_aggregate_meet()` does. */
-petal_status petal_aggregate_meet_hash(petal_aggregate *aggregate,
+/** Meets the participant whose id has this hash, as `petal_aggregate_add()` does. */
+petal_status petal_aggregate_add_hash(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
                                        double value,
-                                       const petal_state_value *previous,
+                                       const petal_aggregate_state_value *previous,
                                        size_t previous_count,
-                                       petal_meeting *meeting,
+                                       petal_aggregate_answer *meeting,
                                        petal_error *error);
 
 /**
  * Forgets the participant with this id, which is aggregated in this state, and takes its value away. `left`, nullable,
  * becomes false, with nothing changed, if the participant is not aggregated in this state.
  */
-petal_status petal_aggregate_leave(petal_aggregate *aggregate,
+petal_status petal_aggregate_remove(petal_aggregate *aggregate,
                                    const void *id,
                                    size_t length,
                                    uint32_t state,
@@ -151,16 +151,16 @@ petal_status petal_aggregate_leave(petal_aggregate *aggregate,
                                    bool *left,
                                    petal_error *error);
 
-/** Forgets the participant whose id is a uint64_t, as `petal_aggregate_leave()` does. */
-petal_status petal_aggregate_leave_u64(petal_aggregate *aggregate,
+/** Forgets the participant whose id is a uint64_t, as `petal_aggregate_remove()` does. */
+petal_status petal_aggregate_remove_u64(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
                                        double value,
                                        bool *left,
                                        petal_error *error);
 
-/** Forgets the participant whose id has this hash, as `petal_aggregate_leave()` does. */
-petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
+/** Forgets the participant whose id has this hash, as `petal_aggregate_remove()` does. */
+petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
                                         uint64_t id,
                                         uint32_t state,
                                         double value,
@@ -178,7 +178,7 @@ petal_status petal_aggregate_leave_hash(petal_aggregate *aggregate,
  * the aggregator finds out which one is aggregated. `count` becomes the number of all states in the list. The function
  * writes the first `room` of these to `states`, which may be NULL if `room` is 0. Looks up all states.
  */
-petal_status petal_aggregate_told(const petal_aggregate *aggregate,
+petal_status petal_aggregate_list_sent(const petal_aggregate *aggregate,
                                   const void *id,
                                   size_t length,
                                   uint32_t *states,
@@ -186,16 +186,16 @@ petal_status petal_aggregate_told(const petal_aggregate *aggregate,
                                   size_t *count,
                                   petal_error *error);
 
-/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_told()` does. */
-petal_status petal_aggregate_told_u64(const petal_aggregate *aggregate,
+/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does. */
+petal_status petal_aggregate_list_sent_u64(const petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t *states,
                                       size_t room,
                                       size_t *count,
                                       petal_error *error);
 
-/** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_told()` does. */
-petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
+/** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does. */
+petal_status petal_aggregate_list_sent_hash(const petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t *states,
                                        size_t room,
@@ -205,50 +205,50 @@ petal_status petal_aggregate_told_hash(const petal_aggregate *aggregate,
 /**
  * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
  * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has this state and the
- * previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing the
- * other state. That does no harm, and `petal_aggregate_forget()` ends it.
+ * previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_list_sent()` may go on listing the
+ * other state. That does no harm, and `petal_aggregate_forget_sent()` ends it.
  */
-petal_status petal_aggregate_tell(petal_aggregate *aggregate,
+petal_status petal_aggregate_record_sent(petal_aggregate *aggregate,
                                   const void *id,
                                   size_t length,
                                   uint32_t state,
-                                  const petal_meeting *answer,
+                                  const petal_aggregate_answer *answer,
                                   petal_error *error);
 
-/** Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_tell()` does. */
-petal_status petal_aggregate_tell_u64(petal_aggregate *aggregate,
+/** Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_record_sent()` does. */
+petal_status petal_aggregate_record_sent_u64(petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t state,
-                                      const petal_meeting *answer,
+                                      const petal_aggregate_answer *answer,
                                       petal_error *error);
 
-/** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_tell()` does. */
-petal_status petal_aggregate_tell_hash(petal_aggregate *aggregate,
+/** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does. */
+petal_status petal_aggregate_record_sent_hash(petal_aggregate *aggregate,
                                        uint64_t id,
                                        uint32_t state,
-                                       const petal_meeting *answer,
+                                       const petal_aggregate_answer *answer,
                                        petal_error *error);
 
 /**
  * Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
  * `forgotten`, nullable, becomes false, with nothing changed, if the aggregator was not told `state`.
  */
-petal_status petal_aggregate_forget(petal_aggregate *aggregate,
+petal_status petal_aggregate_forget_sent(petal_aggregate *aggregate,
                                     const void *id,
                                     size_t length,
                                     uint32_t state,
                                     bool *forgotten,
                                     petal_error *error);
 
-/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget()` does. */
-petal_status petal_aggregate_forget_u64(petal_aggregate *aggregate,
+/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does. */
+petal_status petal_aggregate_forget_sent_u64(petal_aggregate *aggregate,
                                         uint64_t id,
                                         uint32_t state,
                                         bool *forgotten,
                                         petal_error *error);
 
-/** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget()` does. */
-petal_status petal_aggregate_forget_hash(petal_aggregate *aggregate,
+/** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does. */
+petal_status petal_aggregate_forget_sent_hash(petal_aggregate *aggregate,
                                          uint64_t id,
                                          uint32_t state,
                                          bool *forgotten,
@@ -263,13 +263,13 @@ petal_status petal_aggregate_forget_hash(petal_aggregate *aggregate,
  * A participant has the maximum. If all who had it changed or left, the maximum is a bound, until a participant comes
  * to it again or above it.
  */
-#define PETAL_MAXIMUM_IS_EXACT (1ull << 0)
+#define PETAL_AGGREGATE_MAXIMUM_IS_EXACT (1ull << 0)
 /** A participant has the minimum. */
-#define PETAL_MINIMUM_IS_EXACT (1ull << 1)
+#define PETAL_AGGREGATE_MINIMUM_IS_EXACT (1ull << 1)
 
 /** What is aggregated now. */
-typedef struct petal_aggregated {
-  /** sizeof(petal_aggregated), or 0 for its size in the first release. */
+typedef struct petal_aggregate_statistics {
+  /** sizeof(petal_aggregate_statistics), or 0 for its size in the first release. */
   size_t struct_size;
   /** How many participants are aggregated. */
   uint64_t count;
@@ -281,7 +281,7 @@ typedef struct petal_aggregated {
   double maximum;
   /** The least value, or a bound below all of them: see `exact`. NaN if nobody is aggregated. */
   double minimum;
-  /** Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold. */
+  /** Which of `PETAL_AGGREGATE_MAXIMUM_IS_EXACT` and `PETAL_AGGREGATE_MINIMUM_IS_EXACT` hold. */
   uint64_t exact;
   /**
    * An estimate of how many participants have come: those who are aggregated, and those who were refused because
@@ -303,16 +303,16 @@ typedef struct petal_aggregated {
   uint64_t refused_changes;
   /** Participants that left. */
   uint64_t departures;
-} petal_aggregated;
-/** A `petal_aggregated` of this header's size, all else 0. */
-#define PETAL_AGGREGATED_INIT PETAL_INIT(petal_aggregated)
+} petal_aggregate_statistics;
+/** A `petal_aggregate_statistics` of this header's size, all else 0. */
+#define PETAL_AGGREGATE_STATISTICS_INIT PETAL_INIT(petal_aggregate_statistics)
 
 /**
  * What false positives are expected to cost if n participants are met, all of them. `f(n)` is the false-positive rate
  * of a memory of n entries.
  */
-typedef struct petal_aggregate_errors {
-  /** sizeof(petal_aggregate_errors), or 0 for its size in the first release. */
+typedef struct petal_aggregate_expected_errors {
+  /** sizeof(petal_aggregate_expected_errors), or 0 for its size in the first release. */
   size_t struct_size;
   /** The false-positive rate of each memory that has as many entries as there are participants: `f(n)`. */
   double false_positive_rate;
@@ -331,30 +331,30 @@ typedef struct petal_aggregate_errors {
    * for a duplicate at each further meeting too, until other changes free the counters.
    */
   double missed_changes;
-} petal_aggregate_errors;
-/** A `petal_aggregate_errors` of this header's size, all else 0. */
-#define PETAL_AGGREGATE_ERRORS_INIT PETAL_INIT(petal_aggregate_errors)
+} petal_aggregate_expected_errors;
+/** A `petal_aggregate_expected_errors` of this header's size, all else 0. */
+#define PETAL_AGGREGATE_EXPECTED_ERRORS_INIT PETAL_INIT(petal_aggregate_expected_errors)
 
 /** Tells what is aggregated now. */
-petal_status petal_aggregate_results(const petal_aggregate *aggregate, petal_aggregated *results, petal_error *error);
+petal_status petal_aggregate_get_statistics(const petal_aggregate *aggregate, petal_aggregate_statistics *results, petal_error *error);
 
 /** Tells what false positives are expected to cost with this many participants. */
-petal_status petal_aggregate_expect(const petal_aggregate *aggregate,
+petal_status petal_aggregate_get_expected_errors(const petal_aggregate *aggregate,
                                     uint64_t participants,
-                                    petal_aggregate_errors *expected,
+                                    petal_aggregate_expected_errors *expected,
                                     petal_error *error);
 
 /**
  * Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
  * are the exact distribution of values, with maximum, minimum and median.
  */
-petal_status petal_aggregate_count_of(const petal_aggregate *aggregate,
+petal_status petal_aggregate_count_in_state(const petal_aggregate *aggregate,
                                       uint32_t state,
                                       uint64_t *count,
                                       petal_error *error);
 
 /** Returns how many states a participant can have. 0 for NULL. */
-uint32_t petal_aggregate_states(const petal_aggregate *aggregate);
+uint32_t petal_aggregate_state_count(const petal_aggregate *aggregate);
 
 
 /*
@@ -432,7 +432,7 @@ petal_status petal_aggregate_verify(const petal_aggregate *aggregate, petal_erro
 
 /**
  * Describes an aggregate by its header, in constant time. `hashes` is the number of counters of an entry, `bits` the
- * number of bits of all memories, and `offered` the number of participants that are aggregated.
+ * number of bits of all memories, and `insertions` the number of participants that are aggregated.
  */
 petal_status petal_aggregate_describe(const petal_aggregate *aggregate,
                                       petal_description *description,
@@ -441,8 +441,8 @@ petal_status petal_aggregate_describe(const petal_aggregate *aggregate,
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_aggregate_sync(petal_aggregate *aggregate, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_aggregate_vouch(petal_aggregate *aggregate, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_aggregate_mark_clean(petal_aggregate *aggregate, petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@
  *     for (int i = 0; i < 1500; i++) packet[i] = (unsigned char)(i * i >> 3);
  *     petal_digest_add(digest, 7, packet, sizeof packet, NULL);
  *     petal_digest_match matches[10];
- *     petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+ *     petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
  *     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
  *     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
  *
@@ -81,20 +81,20 @@ petal_status petal_digest_write(petal_digest *digest, const void *bytes, size_t 
 petal_status petal_digest_end(petal_digest *digest, petal_error *error);
 
 /** The bounds of a search. 0 is the default of each. */
-typedef struct petal_find_options {
-  /** sizeof(petal_find_options), or 0 for its size in the first release. */
+typedef struct petal_digest_find_options {
+  /** sizeof(petal_digest_find_options), or 0 for its size in the first release. */
   size_t struct_size;
   /** The most bytes that an excerpt may have; 0 is 2^20. */
   uint64_t max_excerpt;
   /** The most entries of the filter that are looked up; 0 is 2^28, which takes some seconds. */
   uint64_t max_lookups;
-} petal_find_options;
-/** A `petal_find_options` of this header's size, all else 0. */
-#define PETAL_FIND_OPTIONS_INIT PETAL_INIT(petal_find_options)
+} petal_digest_find_options;
+/** A `petal_digest_find_options` of this header's size, all else 0. */
+#define PETAL_DIGEST_FIND_OPTIONS_INIT PETAL_INIT(petal_digest_find_options)
 
 /** A place where an excerpt was found. */
 typedef struct petal_digest_match {
-  /** The id of the payload; `PETAL_NO_PAYLOAD` if the digest keeps no ids. */
+  /** The id of the payload; `PETAL_DIGEST_NO_PAYLOAD` if the digest keeps no ids. */
   uint64_t payload;
   /**
    * The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
@@ -106,11 +106,11 @@ typedef struct petal_digest_match {
 } petal_digest_match;
 
 /** The id in a match of a digest that keeps no ids. */
-#define PETAL_NO_PAYLOAD 18446744073709551615ull
+#define PETAL_DIGEST_NO_PAYLOAD 18446744073709551615ull
 
 /** What a search found. */
-typedef struct petal_digest_found {
-  /** sizeof(petal_digest_found), or 0 for its size in the first release. */
+typedef struct petal_digest_find_result {
+  /** sizeof(petal_digest_find_result), or 0 for its size in the first release. */
   size_t struct_size;
   /** How many matches there are; no more than there was room for. */
   size_t matches;
@@ -128,9 +128,9 @@ typedef struct petal_digest_found {
   double wrong_segments;
   /** How many entries of the filter were looked up. */
   uint64_t lookups;
-} petal_digest_found;
-/** A `petal_digest_found` of this header's size, all else 0. */
-#define PETAL_DIGEST_FOUND_INIT PETAL_INIT(petal_digest_found)
+} petal_digest_find_result;
+/** A `petal_digest_find_result` of this header's size, all else 0. */
+#define PETAL_DIGEST_FIND_RESULT_INIT PETAL_INIT(petal_digest_find_result)
 
 /**
  * Looks for an excerpt, and writes the first `room` places where the excerpt was found to `matches`, which may be NULL
@@ -141,10 +141,10 @@ typedef struct petal_digest_found {
 petal_status petal_digest_find(const petal_digest *digest,
                                const void *excerpt,
                                size_t length,
-                               const petal_find_options *options,
+                               const petal_digest_find_options *options,
                                petal_digest_match *matches,
                                size_t room,
-                               petal_digest_found *found,
+                               petal_digest_find_result *found,
                                petal_error *error);
 
 /**
@@ -190,13 +190,13 @@ typedef struct petal_digest_statistics {
 #define PETAL_DIGEST_STATISTICS_INIT PETAL_INIT(petal_digest_statistics)
 
 /** Tells the counters of a digest. Constant time. */
-petal_status petal_digest_measure(const petal_digest *digest, petal_digest_statistics *statistics, petal_error *error);
+petal_status petal_digest_get_statistics(const petal_digest *digest, petal_digest_statistics *statistics, petal_error *error);
 
 /**
  * Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. `payload` and `length`
  * are nullable.
  */
-petal_status petal_digest_payload_at(const petal_digest *digest,
+petal_status petal_digest_get_payload_at(const petal_digest *digest,
                                      uint64_t index,
                                      uint64_t *payload,
                                      uint64_t *length,
@@ -212,7 +212,7 @@ petal_status petal_digest_attach(petal_digest *digest, const void *bytes, size_t
  * Copies the bytes that `petal_digest_attach()` kept, up to `room` of them. `length` becomes the number of all of
  * them. `buffer` may be NULL if `room` is 0.
  */
-petal_status petal_digest_attachment(const petal_digest *digest,
+petal_status petal_digest_get_attachment(const petal_digest *digest,
                                      void *buffer,
                                      size_t room,
                                      size_t *length,
@@ -303,15 +303,15 @@ petal_status petal_digest_verify(const petal_digest *digest, petal_error *error)
 
 /**
  * Describes a digest by its header, in constant time. `hashes` is the number of bits of an entry, `bits` the number of
- * bits of the filter, and `offered` and `capacity` count bytes of data.
+ * bits of the filter, and `insertions` and `capacity` count bytes of data.
  */
 petal_status petal_digest_describe(const petal_digest *digest, petal_description *description, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_digest_sync(petal_digest *digest, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_digest_vouch(petal_digest *digest, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_digest_mark_clean(petal_digest *digest, petal_error *error);
 
 #ifdef __cplusplus
 }

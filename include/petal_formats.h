@@ -37,11 +37,11 @@ extern "C" {
 #define PETAL_FORMAT_READ (1 << 0)
 /** `petal_filter_export()` writes the format. */
 #define PETAL_FORMAT_WRITE (1 << 1)
-/** `petal_format_spec()` sizes empty filters of the format, for `petal_filter_new()`. */
+/** `petal_format_get_spec()` sizes empty filters of the format, for `petal_filter_new()`. */
 #define PETAL_FORMAT_CREATE (1 << 2)
 /** `petal_format_recognise()` tells the format's bytes from others. */
 #define PETAL_FORMAT_RECOGNISE (1 << 3)
-/** `petal_format_spec()` sizes filters of the format, for a builder. */
+/** `petal_format_get_spec()` sizes filters of the format, for a builder. */
 #define PETAL_FORMAT_BUILD (1 << 4)
 
 /** What the library knows of a format. */
@@ -50,7 +50,7 @@ typedef struct petal_format_info {
   size_t struct_size;
   /** What the library can do with the format: `PETAL_FORMAT_*`, ORed. */
   uint32_t capabilities;
-  /** How many variants of the format its owners write; `petal_format_variant()` names each. 0 if there is one. */
+  /** How many variants of the format its owners write; `petal_format_get_variant()` names each. 0 if there is one. */
   uint32_t variant_count;
   /** The format's name, the same everywhere. */
   char name[PETAL_NAME_SIZE];
@@ -87,7 +87,7 @@ typedef struct petal_import_options {
 size_t petal_format_count(void);
 
 /** Describes the format at `index`, which is less than `petal_format_count()`. */
-petal_status petal_format_at(size_t index, petal_format_info *info, petal_error *error);
+petal_status petal_format_get(size_t index, petal_format_info *info, petal_error *error);
 
 /** Describes the format with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. */
 petal_status petal_format_find(const char *name, petal_format_info *info, petal_error *error);
@@ -96,7 +96,7 @@ petal_status petal_format_find(const char *name, petal_format_info *info, petal_
  * Writes the name of a format's variant into `variant`, which has room for `PETAL_NAME_SIZE` bytes. `index` is less
  * than the format's `variant_count`. Variant 0 is the default.
  */
-petal_status petal_format_variant(const char *format, size_t index, char *variant, petal_error *error);
+petal_status petal_format_get_variant(const char *format, size_t index, char *variant, petal_error *error);
 
 /**
  * Recognises a format by the first bytes of a filter, and describes the format. Returns `PETAL_ERR_FOREIGN` if the
@@ -157,7 +157,7 @@ petal_status petal_filter_export_to(const petal_filter *filter,
  * has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format
  * that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
  */
-petal_status petal_format_spec(const char *format,
+petal_status petal_format_get_spec(const char *format,
                                const char *variant,
                                uint64_t capacity,
                                double false_positive_rate,
@@ -182,7 +182,7 @@ petal_status petal_format_spec(const char *format,
  * 20 bits cover all bytes. Larger forms have a further checksum of 64 bits for all bytes.
  *
  * `petal_filter_open_compact()` reads such a larger payload only if the options ask for that.
- * `petal_filter_load_compact()`, `petal_compact_check()`, and all functions that copy, merge or write an opened form,
+ * `petal_filter_load_compact()`, `petal_compact_verify()`, and all functions that copy, merge or write an opened form,
  * read and compare all of it. No bytes make a function here read past the given length.
  *
  * Most filters have a compact form. A `scalable` filter has none if its tightening is no whole number of thousandths,
@@ -214,8 +214,8 @@ petal_status petal_filter_compact_size(const petal_filter *filter, size_t *size,
 
 /**
  * Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
- * processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_DIRTY` if
- * the filter is `PETAL_STATE_UNVOUCHED`, because a compact form has no place for that state. Returns
+ * processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_UNCLEAN` if
+ * the filter is `PETAL_STATE_STAYS_UNCLEAN`, because a compact form has no place for that state. Returns
  * `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. `written` is nullable.
  */
 petal_status petal_filter_serialize_compact(const petal_filter *filter,
@@ -247,13 +247,13 @@ petal_status petal_filter_load_compact(const void *data,
                                        petal_error *error);
 
 /** Compares all of a compact form, of any alignment, with its checksum. */
-petal_status petal_compact_check(const void *data, size_t length, petal_error *error);
+petal_status petal_compact_verify(const void *data, size_t length, petal_error *error);
 
 /**
  * Looks a hash up in a compact form without a handle. `data` is any address, but a multiple of 8 for the form of a
  * `fuse` filter. The function allocates nothing. Any failure returns true; `petal_compact_contains_checked_hash()`
- * says why. The function does not compare the payload with its checksum: call `petal_compact_check()` once for that.
- * Hash the key with `petal_hash()`.
+ * says why. The function does not compare the payload with its checksum: call `petal_compact_verify()` once for that.
+ * Hash the key with `petal_spec_hash()`.
  */
 bool petal_compact_contains_hash(const void *data, size_t length, uint64_t hash);
 

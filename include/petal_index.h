@@ -18,7 +18,7 @@
  *     uint64_t query = 0xff;
  *     petal_index_hit hits[3];
  *     size_t found = 0;
- *     if (petal_index_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
+ *     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
  *     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
  *     petal_index_free(index);
  *
@@ -70,7 +70,7 @@ petal_status petal_index_add(petal_index *index,
 
 /**
  * Removes all rows with an id, and writes how many these were to `removed`, which is nullable. Reads all ids. A
- * removed row keeps its number and its place, and is found no more. `petal_index_arranged()` makes an index without
+ * removed row keeps its number and its place, and is found no more. `petal_index_arrange()` makes an index without
  * such rows.
  */
 petal_status petal_index_remove(petal_index *index, uint64_t id, uint64_t *removed, petal_error *error);
@@ -85,10 +85,10 @@ petal_status petal_index_remove_row(petal_index *index, uint64_t row, bool *remo
  * Returns how many rows have numbers, with those that were removed: the number of the next row. Constant time. 0 for
  * NULL.
  */
-uint64_t petal_index_rows(const petal_index *index);
+uint64_t petal_index_next_row(const petal_index *index);
 
 /** Returns how many rows there are, without those that were removed. Reads a bit of each row. 0 for NULL. */
-uint64_t petal_index_count(const petal_index *index);
+uint64_t petal_index_row_count(const petal_index *index);
 
 /** Returns the number of bits of a row; 0 for NULL. */
 uint64_t petal_index_width(const petal_index *index);
@@ -97,7 +97,7 @@ uint64_t petal_index_width(const petal_index *index);
  * Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
  * removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
  */
-petal_status petal_index_row_at(const petal_index *index,
+petal_status petal_index_get_row_at(const petal_index *index,
                                 uint64_t row,
                                 bool *is_there,
                                 uint64_t *id,
@@ -115,12 +115,12 @@ petal_status petal_index_copy_row(const petal_index *index,
 
 /**
  * Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
- * `PETAL_NO_ROW` if there is none. Reads ids until then.
+ * `PETAL_INDEX_NO_ROW` if there is none. Reads ids until then.
  */
-petal_status petal_index_find(const petal_index *index, uint64_t id, uint64_t from, uint64_t *row, petal_error *error);
+petal_status petal_index_find_row(const petal_index *index, uint64_t id, uint64_t from, uint64_t *row, petal_error *error);
 
 /** The number of no row. */
-#define PETAL_NO_ROW 18446744073709551615ull
+#define PETAL_INDEX_NO_ROW 18446744073709551615ull
 
 /**
  * Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
@@ -134,7 +134,7 @@ petal_status petal_index_merge(petal_index *index, const petal_index *other, pet
  * out, and the others are in the order of their numbers of set bits, then of their ids. Searches are fastest that way.
  * Rows get new numbers. To make an index larger, save the result over the old file.
  */
-petal_status petal_index_arranged(const petal_index *index,
+petal_status petal_index_arrange(const petal_index *index,
                                   uint64_t capacity,
                                   petal_index **arranged,
                                   petal_error *error);
@@ -143,7 +143,7 @@ petal_status petal_index_arranged(const petal_index *index,
  * Makes an arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are. The attachment
  * is that of `index`.
  */
-petal_status petal_index_merged(const petal_index *index,
+petal_status petal_index_arrange_both(const petal_index *index,
                                 const petal_index *other,
                                 uint64_t capacity,
                                 petal_index **merged,
@@ -159,7 +159,7 @@ petal_status petal_index_attach(petal_index *index, const void *bytes, size_t le
  * Copies the bytes that `petal_index_attach()` kept, up to `room` of them. `length` becomes the number of all of them.
  * `buffer` may be NULL if `room` is 0.
  */
-petal_status petal_index_attachment(const petal_index *index,
+petal_status petal_index_get_attachment(const petal_index *index,
                                     void *buffer,
                                     size_t room,
                                     size_t *length,
@@ -279,15 +279,15 @@ petal_status petal_index_verify(const petal_index *index, petal_error *error);
 
 /**
  * Describes an index by its header, in constant time. `bits` is the number of bits that there is room for in rows.
- * `capacity` counts rows, and `offered` counts the rows that were not removed.
+ * `capacity` counts rows, and `insertions` counts the rows that were not removed.
  */
 petal_status petal_index_describe(const petal_index *index, petal_description *description, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_index_sync(petal_index *index, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_index_vouch(petal_index *index, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_index_mark_clean(petal_index *index, petal_error *error);
 
 
 /*
@@ -297,23 +297,23 @@ petal_status petal_index_vouch(petal_index *index, petal_error *error);
  * `PETAL_ERR_UNSUPPORTED_BY_HANDLE`.
  */
 
-/** How similarity is measured: one of `PETAL_SIMILARITY_*`. */
-typedef uint32_t petal_similarity;
+/** How similarity is measured: one of `PETAL_INDEX_SIMILARITY_*`. */
+typedef uint32_t petal_index_similarity;
 
 /** c / (a + b - c), and 1 for two empty rows. */
-#define PETAL_SIMILARITY_TANIMOTO 0
+#define PETAL_INDEX_SIMILARITY_TANIMOTO 0
 /** 2c / (a + b), and 1 for two empty rows. */
-#define PETAL_SIMILARITY_DICE 1
+#define PETAL_INDEX_SIMILARITY_DICE 1
 /** c / ((alpha * (a - c) + beta * (b - c)) + c), and 1 if the denominator is 0. */
-#define PETAL_SIMILARITY_TVERSKY 2
+#define PETAL_INDEX_SIMILARITY_TVERSKY 2
 /** c / sqrt(a * b), 1 for two empty rows, and 0 if only one is empty. */
-#define PETAL_SIMILARITY_COSINE 3
+#define PETAL_INDEX_SIMILARITY_COSINE 3
 /** (width - (a + b - 2c)) / width: the share of bits in which query and row are equal. */
-#define PETAL_SIMILARITY_HAMMING 4
+#define PETAL_INDEX_SIMILARITY_HAMMING 4
 
 /** How to search. NULL stands for all zeros. */
-typedef struct petal_search_options {
-  /** sizeof(petal_search_options), or 0 for its size in the first release. */
+typedef struct petal_index_search_options {
+  /** sizeof(petal_index_search_options), or 0 for its size in the first release. */
   size_t struct_size;
   /**
    * How many threads search, the caller's included; 0 and 1 mean the caller's only. Other threads run only during
@@ -327,17 +327,17 @@ typedef struct petal_search_options {
   petal_progress_callback progress;
   /** The function passes this pointer to `progress`. */
   void *progress_context;
-  /** The weight of bits that only the query has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`. */
+  /** The weight of bits that only the query has, from 0 to 1e9. Only for `PETAL_INDEX_SIMILARITY_TVERSKY`. */
   double alpha;
-  /** The weight of bits that only the row has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`. */
+  /** The weight of bits that only the row has, from 0 to 1e9. Only for `PETAL_INDEX_SIMILARITY_TVERSKY`. */
   double beta;
   /** How similarity is measured; 0 is Tanimoto. */
-  petal_similarity similarity;
+  petal_index_similarity similarity;
   /** 0. */
   uint32_t reserved;
-} petal_search_options;
-/** A `petal_search_options` of this header's size, all else 0. */
-#define PETAL_SEARCH_OPTIONS_INIT PETAL_INIT(petal_search_options)
+} petal_index_search_options;
+/** A `petal_index_search_options` of this header's size, all else 0. */
+#define PETAL_INDEX_SEARCH_OPTIONS_INIT PETAL_INIT(petal_index_search_options)
 
 /** A row that a search found. */
 typedef struct petal_index_hit {
@@ -360,11 +360,11 @@ typedef bool (*petal_index_hit_callback)(void *context, const petal_index_hit *h
  * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
  * becomes their number. `options` is nullable.
  */
-petal_status petal_index_top(const petal_index *index,
+petal_status petal_index_find_top(const petal_index *index,
                              const void *query,
                              size_t length,
                              size_t k,
-                             const petal_search_options *options,
+                             const petal_index_search_options *options,
                              petal_index_hit *hits,
                              size_t *found,
                              petal_error *error);
@@ -374,55 +374,55 @@ petal_status petal_index_top(const petal_index *index,
  * similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
  * nullable.
  */
-petal_status petal_index_at_least(const petal_index *index,
+petal_status petal_index_find_similar(const petal_index *index,
                                   const void *query,
                                   size_t length,
                                   double threshold,
-                                  const petal_search_options *options,
+                                  const petal_index_search_options *options,
                                   petal_index_hit *hits,
                                   size_t room,
                                   size_t *found,
                                   petal_error *error);
 
 /**
- * Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
+ * Gives the rows that `petal_index_find_similar()` finds to `each`, in the order of their numbers and while the search
  * goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
  * that `each` got. The search runs on the caller's thread alone. `options` is nullable.
  */
-petal_status petal_index_each_at_least(const petal_index *index,
+petal_status petal_index_visit_similar(const petal_index *index,
                                        const void *query,
                                        size_t length,
                                        double threshold,
-                                       const petal_search_options *options,
+                                       const petal_index_search_options *options,
                                        petal_index_hit_callback each,
                                        void *context,
                                        uint64_t *found,
                                        petal_error *error);
 
 /**
- * `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
+ * `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
  * `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
  * Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
  */
-petal_status petal_index_top_many(const petal_index *index,
+petal_status petal_index_find_top_batch(const petal_index *index,
                                   const void *queries,
                                   size_t count,
                                   size_t k,
-                                  const petal_search_options *options,
+                                  const petal_index_search_options *options,
                                   petal_index_hit *hits,
                                   size_t *found,
                                   petal_error *error);
 
 /**
- * `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
+ * `petal_index_find_similar()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
  * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
  * queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
  */
-petal_status petal_index_at_least_many(const petal_index *index,
+petal_status petal_index_find_similar_batch(const petal_index *index,
                                        const void *queries,
                                        size_t count,
                                        double threshold,
-                                       const petal_search_options *options,
+                                       const petal_index_search_options *options,
                                        petal_index_hit *hits,
                                        size_t room,
                                        size_t *found,
@@ -442,10 +442,10 @@ petal_status petal_index_at_least_many(const petal_index *index,
  * `options` is nullable; its similarity has no meaning here. Returns `PETAL_ERR_UNSUPPORTED` if the parameter
  * `nesting` is `no`.
  */
-petal_status petal_index_contains_all(const petal_index *index,
+petal_status petal_index_find_containing(const petal_index *index,
                                       const void *query,
                                       size_t length,
-                                      const petal_search_options *options,
+                                      const petal_index_search_options *options,
                                       uint64_t *ids,
                                       size_t room,
                                       size_t *found,
@@ -458,15 +458,15 @@ petal_status petal_index_contains_all(const petal_index *index,
 typedef bool (*petal_index_row_callback)(void *context, uint64_t row, uint64_t id);
 
 /**
- * Gives the rows that `petal_index_contains_all()` finds to `each`, in the order of their numbers. The caller's thread
+ * Gives the rows that `petal_index_find_containing()` finds to `each`, in the order of their numbers. The caller's thread
  * alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
  * function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
  * got. `options` is nullable.
  */
-petal_status petal_index_each_contains_all(const petal_index *index,
+petal_status petal_index_visit_containing(const petal_index *index,
                                            const void *query,
                                            size_t length,
-                                           const petal_search_options *options,
+                                           const petal_index_search_options *options,
                                            petal_index_row_callback each,
                                            void *context,
                                            uint64_t *found,
@@ -474,10 +474,10 @@ petal_status petal_index_each_contains_all(const petal_index *index,
 
 /**
  * Writes the share of rows that have every bit of a query by chance: the false-positive rate of
- * `petal_index_contains_all()` for rows that have none of the query's features. The rate is that of the rows as they
+ * `petal_index_find_containing()` for rows that have none of the query's features. The rate is that of the rows as they
  * are. A row that has some of the features is found with the rate of the others: ask for a query of these.
  */
-petal_status petal_index_false_positive_rate_of(const petal_index *index,
+petal_status petal_index_expected_false_positive_rate(const petal_index *index,
                                                 const void *query,
                                                 size_t length,
                                                 double *rate,
@@ -486,7 +486,7 @@ petal_status petal_index_false_positive_rate_of(const petal_index *index,
 /**
  * Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
  * `bits` bits, 64 at most, or with 0 as many as the parameter `feature_bits` says. Add rows with `petal_index_add()`,
- * and ask for rows that have all features of a query with `petal_index_contains_all()`.
+ * and ask for rows that have all features of a query with `petal_index_find_containing()`.
  */
 petal_status petal_index_add_feature(const petal_index *index,
                                      void *row,
@@ -504,16 +504,16 @@ petal_status petal_index_add_feature_hash(const petal_index *index,
                                           uint32_t bits,
                                           petal_error *error);
 
-/** Which bits of a row become one bit of a narrower row: one of `PETAL_FOLD_*`. */
+/** Which bits of a row become one bit of a narrower row: one of `PETAL_INDEX_FOLD_*`. */
 typedef uint32_t petal_index_fold;
 
 /**
  * Bits that lie side by side: with d bits of the row for each bit of the folded row, bit i becomes bit i / d. The
  * folded row of some features is the row that they give at the smaller width.
  */
-#define PETAL_FOLD_ADJACENT 0
+#define PETAL_INDEX_FOLD_ADJACENT 0
 /** Bit i becomes bit i modulo the smaller width. Most fingerprints of chemistry fold so. */
-#define PETAL_FOLD_MODULO 1
+#define PETAL_INDEX_FOLD_MODULO 1
 
 /**
  * Folds a row of `length` bytes to one of `width` bits. `width` has to divide the width of the index. A bit of the
@@ -533,7 +533,7 @@ petal_status petal_index_fold_row(const petal_index *index,
  * that features share by chance. `margin`, nullable, becomes the standard error of the estimate. All features have to
  * set the same number of bits. Returns `PETAL_ERR_OUT_OF_RANGE` if the rows together have no bit or all bits.
  */
-petal_status petal_index_corrected(const petal_index *index,
+petal_status petal_index_estimate_similarity(const petal_index *index,
                                    const void *first,
                                    const void *second,
                                    size_t length,

@@ -5,10 +5,10 @@
  * lookups for maps of the kinds `retrieval` and `bloomier` too.
  *
  *     petal_view view = PETAL_VIEW_INIT;
- *     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
+ *     if (petal_filter_get_view(filter, &view, NULL) != PETAL_OK) return 1;
  *     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
  *
- * `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
+ * `petal_map_get_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
  *
  * These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come together,
  * a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
@@ -46,7 +46,7 @@
  * - An insertion into a view is like a call that takes a handle which is not const: nobody else may use the filter
  *   meanwhile. `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view
  *   after a sync. Lookups may go on.
- * - Insertions through a view do not count keys. `petal_filter_add_offered()` adds the count later.
+ * - Insertions through a view do not count keys. `petal_filter_add_insertions()` adds the count later.
  */
 
 #ifndef PETAL_INLINE_H
@@ -60,35 +60,35 @@ extern "C" {
 #endif
 
 /**
- * The layout of a payload: one of `PETAL_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
+ * The layout of a payload: one of `PETAL_VIEW_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
  * layout does not name are 0.
  */
-typedef uint32_t petal_layout;
+typedef uint32_t petal_view_layout;
 
 /**
  * Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
  * words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets, 8.
  */
-#define PETAL_LAYOUT_SPLIT_BLOCK 1
+#define PETAL_VIEW_LAYOUT_SPLIT_BLOCK 1
 /**
  * Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. words[0] is
  * the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of keys with
  * that many bits, uint16_t numbers: each key uses the lanes of one mask.
  */
-#define PETAL_LAYOUT_BLOCKED 2
+#define PETAL_VIEW_LAYOUT_BLOCKED 2
 /**
  * Blocks of 512 bits, two for each key, which have half of the key's bits each: filters of the kind
  * `PETAL_KIND_BLOCKED` with the parameter `blocks` = 2. The two may be the same block.
  * words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets in both, an even number. `table`
  * has the lane masks of keys with half as many bits.
  */
-#define PETAL_LAYOUT_TWO_BLOCKS 3
+#define PETAL_VIEW_LAYOUT_TWO_BLOCKS 3
 /**
  * Bits anywhere: filters of the kind `PETAL_KIND_BLOOM` with the derivation "remix".
  * words[0] is how many bits a probe ranges over. words[1] is how many bits lie between one probe's range and the next
  * one's: 0, or words[0] in a partitioned filter. words[2] is how many bits a key sets, from 1 to 64.
  */
-#define PETAL_LAYOUT_BLOOM 4
+#define PETAL_VIEW_LAYOUT_BLOOM 4
 /**
  * Cells, three or four for a key, whose exclusive or is the key's fingerprint: filters of the kind
  * `PETAL_KIND_FUSE`.
@@ -98,7 +98,7 @@ typedef uint32_t petal_layout;
  * segment, and words[7] the seed in both halves. These three are 0 if there are more shards, or if the entry of the
  * only one is wrong: lookups then read the directory.
  */
-#define PETAL_LAYOUT_FUSE 5
+#define PETAL_VIEW_LAYOUT_FUSE 5
 /**
  * Buckets of fingerprints, two of which a key may be in: filters of the kind `PETAL_KIND_CUCKOO` without
  * semi-sorting.
@@ -107,7 +107,7 @@ typedef uint32_t petal_layout;
  * 64 bits. words[4] is a number with the lowest bit of each of these slots. words[5] is 1 if a bucket always lies in
  * the eight bytes from the byte in which it begins, otherwise 0.
  */
-#define PETAL_LAYOUT_CUCKOO 6
+#define PETAL_VIEW_LAYOUT_CUCKOO 6
 /**
  * Slots, a run of which gives the fingerprint of a key: filters of the kind `PETAL_KIND_RIBBON`.
  * words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a slot has, from 1 to 32, and
@@ -115,22 +115,22 @@ typedef uint32_t petal_layout;
  * start in, and words[4] how many bytes the metadata of that layer has. words[5] is the byte at which the slots of the
  * first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
  */
-#define PETAL_LAYOUT_RIBBON 7
+#define PETAL_VIEW_LAYOUT_RIBBON 7
 /**
  * Cells, three for a key, whose exclusive or is the key's value, with the key's check bits above the value: maps of
  * the kinds `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and
  * its check bits have at most 64 bits together.
- * The words are those of `PETAL_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
+ * The words are those of `PETAL_VIEW_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
  * words[2] is how many bits of a cell are for the value; the other bits of a cell are check bits.
  */
-#define PETAL_LAYOUT_FUSE_VALUES 8
+#define PETAL_VIEW_LAYOUT_FUSE_VALUES 8
 /**
  * Slots, a run of which gives the value of a key, with the key's check bits above the value: maps of the kinds
  * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
- * The words are those of `PETAL_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
+ * The words are those of `PETAL_VIEW_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
  * words[7] is how many bits of a slot are for the value, at most 64; the others are check bits, at most 32.
  */
-#define PETAL_LAYOUT_RIBBON_VALUES 9
+#define PETAL_VIEW_LAYOUT_RIBBON_VALUES 9
 
 /**
  * The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. In a view of all
@@ -140,8 +140,8 @@ typedef uint32_t petal_layout;
 typedef struct petal_view {
   /** sizeof(petal_view), or 0 for its size in the first release. */
   size_t struct_size;
-  /** One of `PETAL_LAYOUT_*`. */
-  petal_layout layout;
+  /** One of `PETAL_VIEW_LAYOUT_*`. */
+  petal_view_layout layout;
   /** The hash function of the keys. The inline functions hash uint64_t keys only if it is `PETAL_HASH_XXH3`. */
   petal_hash_function hash;
   /** The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0. */
@@ -166,22 +166,22 @@ typedef struct petal_view {
  * Fills in a view for lookups, in constant time. Returns `PETAL_ERR_UNSUPPORTED` if the layout of the filter's kind
  * has no name.
  */
-petal_status petal_filter_view(const petal_filter *filter, petal_view *view, petal_error *error);
+petal_status petal_filter_get_view(const petal_filter *filter, petal_view *view, petal_error *error);
 
 /**
- * Fills in a view for lookups and insertions. The function first marks an image in place dirty, on its disk too.
+ * Fills in a view for lookups and insertions. The function first marks an image in place unclean, on its disk too.
  * Nobody will say which regions the insertions change. So all regions count as changed, and this call and the next
  * sync read the whole payload. Returns `PETAL_ERR_UNSUPPORTED` if the layout has no name, or none with insertions.
  * Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if
  * the handle is open for reading, or for shared insertion.
  */
-petal_status petal_filter_view_writable(petal_filter *filter, petal_view *view, petal_error *error);
+petal_status petal_filter_get_writable_view(petal_filter *filter, petal_view *view, petal_error *error);
 
 /**
  * Fills in a view of a map for lookups (`petal_view_get_u64()`), in constant time. Returns `PETAL_ERR_UNSUPPORTED` if
  * the map's layout has no name.
  */
-petal_status petal_map_view(const petal_map *map, petal_view *view, petal_error *error);
+petal_status petal_map_get_view(const petal_map *map, petal_view *view, petal_error *error);
 
 #ifdef __cplusplus
 }
@@ -494,7 +494,7 @@ PETAL_INLINE_ALWAYS void petal_inline_split_block_bits(uint64_t hash, uint64_t *
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_SPLIT_BLOCK. */
+/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
 PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -516,7 +516,7 @@ PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_SPLIT_BLOCK. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
 PETAL_INLINE_ALWAYS bool petal_view_split_block_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -625,7 +625,7 @@ PETAL_INLINE_ALWAYS void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOCKED. */
+/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_BLOCKED. */
 PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -667,7 +667,7 @@ PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOCKED. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_BLOCKED. */
 PETAL_INLINE_ALWAYS bool petal_view_blocked_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -716,7 +716,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
   return petal_inline_scatter(petal_inline_order(hash), 0);
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. The function reads both blocks in
+/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_TWO_BLOCKS. The function reads both blocks in
  * any case. The processor would guess a branch after the first block wrong too often, and out of cache the read of the
  * second line would wait for the branch. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
@@ -725,7 +725,7 @@ PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *v
   return first & second;
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_TWO_BLOCKS. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_TWO_BLOCKS. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t other = petal_inline_two_blocks_second(hash);
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, other));
@@ -838,7 +838,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_bloom_insert_narrow(const petal_view *view
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOOM. In a filter at its capacity an absent
+/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_BLOOM. In a filter at its capacity an absent
  * key fails among the first four bits with a probability of 15/16, so the processor seldom guesses wrong. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
@@ -862,7 +862,7 @@ PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, 
   return (all & 1) != 0;
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOOM. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_BLOOM. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_insert_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
   uint64_t slice = 0, all = 1;
@@ -982,7 +982,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint
                      : petal_inline_fuse_is(view, shard.words, found, z);
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
+/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_VIEW_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t x = petal_inline_order(hash);
   const bool is_of_bytes = (view->words[1] == 8) & (view->words[2] == 3), is_one = view->words[6] != 0;
@@ -1051,7 +1051,7 @@ PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view 
   return missing != highs;
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_CUCKOO. Chance decides which bucket has the
+/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_CUCKOO. Chance decides which bucket has the
  * fingerprint, so both are looked at, without a branch. */
 PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
@@ -1312,7 +1312,7 @@ PETAL_INLINE_SELDOM bool petal_inline_ribbon_is(const petal_view *view, petal_in
   return fingerprint << (64 - view->words[1]) == 0;
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_RIBBON. */
+/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_VIEW_LAYOUT_RIBBON. */
 PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
   if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return false;
   uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), fingerprint = z * PETAL_INLINE_GOLDEN >> 32;
@@ -1400,7 +1400,7 @@ PETAL_INLINE_ALWAYS petal_inline_fuse_place petal_inline_fuse_values_find(const 
   return place;
 }
 
-/* The value of a key. The view is one of PETAL_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
+/* The value of a key. The view is one of PETAL_VIEW_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
  * absent. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal_view *view,
                                                                      petal_inline_identity id) {
@@ -1447,7 +1447,7 @@ PETAL_INLINE_SELDOM petal_inline_answer petal_inline_ribbon_value(const petal_vi
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
 }
 
-/* The value of a key. The view is one of PETAL_LAYOUT_RIBBON_VALUES. */
+/* The value of a key. The view is one of PETAL_VIEW_LAYOUT_RIBBON_VALUES. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
                                                                        petal_inline_identity id) {
   const uint64_t columns = view->words[1], value_bits = view->words[7];
@@ -1481,11 +1481,11 @@ PETAL_INLINE_SELDOM bool petal_inline_ribbon_contains_hash(const petal_view *vie
 
 /* Lookups in the layouts that have less use of being inlined than blocks. */
 PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
-  if (view->layout == PETAL_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) return petal_view_two_blocks_contains_hash(view, hash);
-  if (view->layout != PETAL_LAYOUT_RIBBON) return true;
+  if (view->layout == PETAL_VIEW_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_TWO_BLOCKS) return petal_view_two_blocks_contains_hash(view, hash);
+  if (view->layout != PETAL_VIEW_LAYOUT_RIBBON) return true;
   return petal_inline_ribbon_contains_hash(view, petal_inline_once(hash));
 }
 
@@ -1494,8 +1494,8 @@ PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view
  * or up to a fifth faster, and leaves less code in the program. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK)) {
     return petal_view_split_block_contains_hash(view, hash);
   }
   return petal_inline_other_contains_hash(view, hash);
@@ -1506,10 +1506,10 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   if (view == NULL) return true;
   /* One condition for each layout of blocks, which a compiler can compute before a loop. */
   const bool is_hashed = view->hash == PETAL_HASH_XXH3;
-  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_VIEW_LAYOUT_BLOCKED))) {
     return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
   }
-  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_SPLIT_BLOCK))) {
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK))) {
     return petal_view_split_block_contains_hash(view, petal_view_hash_u64(view, key));
   }
   return is_hashed ? petal_inline_other_contains_hash(view, petal_view_hash_u64(view, key)) : true;
@@ -1518,19 +1518,19 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
 /* Fetches memory of the layouts that are not blocks. The returned number has no meaning. */
 PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
-    case PETAL_LAYOUT_TWO_BLOCKS:
+    case PETAL_VIEW_LAYOUT_TWO_BLOCKS:
       petal_view_two_blocks_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_BLOOM:
+    case PETAL_VIEW_LAYOUT_BLOOM:
       petal_view_bloom_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_FUSE:
+    case PETAL_VIEW_LAYOUT_FUSE:
       petal_view_fuse_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_CUCKOO:
+    case PETAL_VIEW_LAYOUT_CUCKOO:
       petal_view_cuckoo_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_RIBBON:
+    case PETAL_VIEW_LAYOUT_RIBBON:
       petal_view_ribbon_prefetch_hash(view, hash);
       break;
     default:
@@ -1543,9 +1543,9 @@ PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *
  * that fetches 16 keys ahead is about twice as fast. */
 PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) {
     petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
-  } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
   } else {
     /* The compiler would leave out a call whose number nobody uses. */
@@ -1559,19 +1559,19 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_u64(const petal_view *view, uint64_
 }
 
 /* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
- * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_view_writable(), and PETAL_ERR_UNSUPPORTED if
+ * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_get_writable_view(), and PETAL_ERR_UNSUPPORTED if
  * this header does not know how to insert into the view's layout. */
 PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
   bool fresh;
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->writable_payload == NULL) return PETAL_ERR_UNSUPPORTED_BY_HANDLE;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) {
     fresh = petal_view_blocked_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK) {
     fresh = petal_view_split_block_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_TWO_BLOCKS) {
     fresh = petal_view_two_blocks_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_BLOOM) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_BLOOM) {
     fresh = petal_view_bloom_insert_hash(view, hash);
   } else {
     return PETAL_ERR_UNSUPPORTED;
@@ -1600,9 +1600,9 @@ PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_widen(uint64_t hash) {
 PETAL_INLINE_ALWAYS petal_status petal_inline_get(const petal_view *view, petal_inline_identity id, uint64_t *value,
                                                   bool *found) {
   petal_inline_answer answer;
-  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) {
+  if (view->layout == PETAL_VIEW_LAYOUT_RIBBON_VALUES) {
     answer = petal_inline_ribbon_values_get(view, id);
-  } else if (view->layout == PETAL_LAYOUT_FUSE_VALUES) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_FUSE_VALUES) {
     answer = petal_inline_fuse_values_get(view, id);
   } else {
     return PETAL_ERR_UNSUPPORTED;
@@ -1613,8 +1613,8 @@ PETAL_INLINE_ALWAYS petal_status petal_inline_get(const petal_view *view, petal_
 }
 
 PETAL_INLINE_ALWAYS void petal_inline_get_prefetch(const petal_view *view, petal_inline_identity id) {
-  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) petal_inline_ribbon_values_prefetch(view, id);
-  if (view->layout == PETAL_LAYOUT_FUSE_VALUES) petal_inline_fuse_values_prefetch(view, id);
+  if (view->layout == PETAL_VIEW_LAYOUT_RIBBON_VALUES) petal_inline_ribbon_values_prefetch(view, id);
+  if (view->layout == PETAL_VIEW_LAYOUT_FUSE_VALUES) petal_inline_fuse_values_prefetch(view, id);
 }
 
 /* Looks a uint64_t key up in a view of a map. `found` becomes true if the key is there. `value`, nullable, becomes the

@@ -57,7 +57,7 @@ petal_status petal_map_get_batch(const petal_map *map,
  * keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
  * an estimate from the fill, and NaN if the map is too full to tell.
  */
-petal_status petal_map_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
+petal_status petal_map_get_statistics(const petal_map *map, petal_statistics *statistics, petal_error *error);
 
 
 /*
@@ -107,8 +107,8 @@ petal_status petal_map_builder_put_batch(petal_map_builder *builder,
                                          petal_answers *answers,
                                          petal_error *error);
 
-/** How many keys were offered, duplicates included. */
-petal_status petal_map_builder_offered(const petal_map_builder *builder, uint64_t *offered, petal_error *error);
+/** How many keys were inserted, duplicates included. */
+petal_status petal_map_builder_key_count(const petal_map_builder *builder, uint64_t *insertions, petal_error *error);
 
 /**
  * Makes the map and empties the builder. You may then use the builder again, or free it. Returns
@@ -310,8 +310,8 @@ petal_status petal_map_describe(const petal_map *map, petal_description *descrip
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_map_sync(petal_map *map, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_map_vouch(petal_map *map, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_map_mark_clean(petal_map *map, petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -23,7 +23,7 @@ extern "C" {
  */
 
 /**
- * Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
+ * Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one of the
  * filters cannot hash the key.
  */
 petal_status petal_filter_contains_across(const petal_filter *const *filters,
@@ -34,7 +34,7 @@ petal_status petal_filter_contains_across(const petal_filter *const *filters,
                                           petal_error *error);
 
 /**
- * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of
+ * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one of
  * the filters cannot hash the key.
  */
 petal_status petal_filter_contains_across_u64(const petal_filter *const *filters,
@@ -56,7 +56,7 @@ petal_status petal_filter_contains_across_hash(const petal_filter *const *filter
  *
  * For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of that
  * many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
- * `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
+ * `petal_filter_get_stored_hashes()` gives what a filter holds, as numbers with their counts.
  */
 
 /**
@@ -174,7 +174,7 @@ petal_status petal_builder_exclude_batch(petal_builder *builder,
  *
  * Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
  * hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
- * the older filter was brought up to date 64 times already. Each update adds to the rate for strangers. So if the
+ * the older filter was brought up to date 64 times already. Each update adds to the rate for non-members. So if the
  * builder's spec has a `false_positive_rate`, there are fewer updates, or none at low rates: finishing returns
  * `PETAL_ERR_CONTRADICTION` where the rate would be passed.
  */
@@ -182,35 +182,35 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
 
 
 /*
- * BUILDERS: FREQUENT STRANGERS
+ * BUILDERS: FREQUENT NON_MEMBERS
  *
  * For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
- * Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
- * a weight: how often it is asked for compared with the other frequent strangers, as a number of lookups or a share of
+ * Its members are added to a builder as for every kind. The frequent non-members are keys that are no members. Each has
+ * a weight: how often it is asked for compared with the other frequent non-members, as a number of lookups or a share of
  * them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
- * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is
+ * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent non-members. A key that is
  * a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
  * says the key's hash.
  */
 
 /**
- * Gives a frequent stranger with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
+ * Gives a frequent non-member with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
  * `PETAL_ERR_OUT_OF_RANGE` for another weight.
  */
-petal_status petal_builder_frequent(petal_builder *builder, const void *key, size_t length, double weight);
+petal_status petal_builder_add_frequent(petal_builder *builder, const void *key, size_t length, double weight);
 
-/** Gives a uint64_t key that is a frequent stranger, as `petal_builder_frequent()` does a byte key. */
-petal_status petal_builder_frequent_u64(petal_builder *builder, uint64_t key, double weight);
+/** Gives a uint64_t key that is a frequent non-member, as `petal_builder_add_frequent()` does a byte key. */
+petal_status petal_builder_add_frequent_u64(petal_builder *builder, uint64_t key, double weight);
 
-/** Gives the hash of a frequent stranger, as `petal_builder_frequent()` does a byte key. */
-petal_status petal_builder_frequent_hash(petal_builder *builder, uint64_t hash, double weight);
+/** Gives the hash of a frequent non-member, as `petal_builder_add_frequent()` does a byte key. */
+petal_status petal_builder_add_frequent_hash(petal_builder *builder, uint64_t hash, double weight);
 
 /**
- * Gives frequent strangers in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
+ * Gives frequent non-members in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
  * element a key. `answers` is nullable: its field `done` tells how many keys were taken. A builder finds out nothing
- * about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_frequent()`.
+ * about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_add_frequent()`.
  */
-petal_status petal_builder_frequent_batch(petal_builder *builder,
+petal_status petal_builder_add_frequent_batch(petal_builder *builder,
                                           const petal_keys *keys,
                                           const double *weights,
                                           petal_answers *answers,
@@ -225,7 +225,7 @@ petal_status petal_builder_frequent_batch(petal_builder *builder,
  * the same as from one builder with all keys, byte for byte, in whatever order they come. docs/choosing.md has an
  * example.
  *
- * The bytes have the keys that were added, with their counts, the excluded keys and the frequent strangers; 8 bytes a
+ * The bytes have the keys that were added, with their counts, the excluded keys and the frequent non-members; 8 bytes a
  * key, and 12, 16 or 24 where a builder keeps that many. docs/format.md specifies them. Tell the builder that makes
  * the filter what `petal_builder_update()` takes. A file with such bytes may be larger than memory: map it.
  */
@@ -302,7 +302,7 @@ petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
  *     uint64_t stored[512], counts[512], from = 0;
  *     size_t count;
  *     do {
- *       if (petal_filter_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
+ *       if (petal_filter_get_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
  *       for (size_t i = 0; i < count; i++) printf("%" PRIu64 " %" PRIu64 "\n", stored[i], counts[i]);
  *       if (count > 0) from = stored[count - 1] + 1;
  *     } while (count == 512);
@@ -317,7 +317,7 @@ petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
  * Writes the number that a filter stores for a hash, and the range, which is above all such numbers. `stored` and
  * `range` are nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
  */
-petal_status petal_filter_stored_hash(const petal_filter *filter,
+petal_status petal_filter_get_stored_hash(const petal_filter *filter,
                                       uint64_t hash,
                                       uint64_t *stored,
                                       uint64_t *range,
@@ -330,7 +330,7 @@ petal_status petal_filter_stored_hash(const petal_filter *filter,
  * that the function writes; with `golomb_stream`, on all numbers up to the last one. Returns `PETAL_ERR_UNSUPPORTED`
  * without `PETAL_CAN_ENUMERATE`.
  */
-petal_status petal_filter_stored_hashes(const petal_filter *filter,
+petal_status petal_filter_get_stored_hashes(const petal_filter *filter,
                                         uint64_t from,
                                         uint64_t *stored,
                                         uint64_t *counts,

@@ -17,18 +17,18 @@
  *     size_t length = 0;
  *     petal_router_advertise(there, 1, &message, &length, NULL);
  *     petal_router_receive(here, 2, message, length, NULL, NULL);
- *     petal_route route = {0};
- *     petal_router_route(here, "song", 4, NULL, 16, &route);
+ *     petal_router_route route = {0};
+ *     petal_router_get_route(here, "song", 4, NULL, 16, &route);
  *
- * The route is then `PETAL_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its messages and
+ * The route is then `PETAL_ROUTER_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its messages and
  * your queries. After a change, advertise to all neighbours. A neighbour whose `petal_router_receive()` gives
- * `PETAL_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
+ * `PETAL_ROUTER_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
  *
  * A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
  * one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
  * of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
  * docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
- * key. Keep the fill of the last level below 0.3: `petal_router_rates()` reports it.
+ * key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
  *
  * Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
  * repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -61,7 +61,7 @@ petal_status petal_router_new(const petal_spec *spec, uint64_t node, petal_route
 void petal_router_free(petal_router *router);
 
 /** Returns the number of the node; 0 for NULL. */
-uint64_t petal_router_node(const petal_router *router);
+uint64_t petal_router_get_node(const petal_router *router);
 
 /** Gives the node another number. Returns `PETAL_ERR_CONTRADICTION` if the router has edges. */
 petal_status petal_router_set_node(petal_router *router, uint64_t node, petal_error *error);
@@ -131,8 +131,8 @@ uint64_t petal_router_capabilities(const petal_router *router);
  */
 
 /** An edge to a neighbour. */
-typedef struct petal_edge {
-  /** sizeof(petal_edge), or 0 for its size in the first release. */
+typedef struct petal_router_edge {
+  /** sizeof(petal_router_edge), or 0 for its size in the first release. */
   size_t struct_size;
   /** The number of the neighbour's node. */
   uint64_t neighbour;
@@ -150,22 +150,22 @@ typedef struct petal_edge {
   uint32_t ignored;
   /** The share of set bits of each level that came from the neighbour. */
   double fill[8];
-} petal_edge;
-/** A `petal_edge` of this header's size, all else 0. */
-#define PETAL_EDGE_INIT PETAL_INIT(petal_edge)
+} petal_router_edge;
+/** A `petal_router_edge` of this header's size, all else 0. */
+#define PETAL_ROUTER_EDGE_INIT PETAL_INIT(petal_router_edge)
 
-/** What became of a message that was taken: one of `PETAL_RECEIVED_*`. */
-typedef uint32_t petal_received;
+/** What became of a message that was taken: one of `PETAL_ROUTER_RECEIVED_*`. */
+typedef uint32_t petal_router_received;
 
 /** The levels of the edge changed: other neighbours may have to hear of it. */
-#define PETAL_RECEIVED_CHANGED 0
+#define PETAL_ROUTER_RECEIVED_CHANGED 0
 /** The levels of the edge are what they were. */
-#define PETAL_RECEIVED_UNCHANGED 1
+#define PETAL_ROUTER_RECEIVED_UNCHANGED 1
 /**
  * The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
  * `petal_router_advertise()`.
  */
-#define PETAL_RECEIVED_NEEDS_ALL 2
+#define PETAL_ROUTER_RECEIVED_NEEDS_ALL 2
 
 /**
  * Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
@@ -202,14 +202,14 @@ petal_status petal_router_set_level_weights(petal_router *router,
  * Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room`
  * of the numbers to `neighbours`, which may be NULL if `room` is 0.
  */
-petal_status petal_router_neighbours(const petal_router *router,
+petal_status petal_router_get_neighbours(const petal_router *router,
                                      uint64_t *neighbours,
                                      size_t room,
                                      size_t *count,
                                      petal_error *error);
 
 /** Describes the edge to a neighbour. */
-petal_status petal_router_edge(const petal_router *router, uint64_t neighbour, petal_edge *edge, petal_error *error);
+petal_status petal_router_get_edge(const petal_router *router, uint64_t neighbour, petal_router_edge *edge, petal_error *error);
 
 /**
  * Makes a message with all levels for a neighbour: the keys of this node, and what came in over all other edges, one
@@ -233,7 +233,7 @@ petal_status petal_router_advertise_changes(petal_router *router,
                                             petal_error *error);
 
 /**
- * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
+ * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The function
  * checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
  * difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
  * of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
@@ -244,45 +244,45 @@ petal_status petal_router_receive(petal_router *router,
                                   uint64_t neighbour,
                                   const void *message,
                                   size_t length,
-                                  petal_received *received,
+                                  petal_router_received *received,
                                   petal_error *error);
 
 
 /*
  * ROUTERS: QUERIES
  *
- * `petal_router_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
- * used up. `petal_router_walk()` has a petal_walk that travels with the query: the query goes on only to nodes that it
+ * `petal_router_get_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
+ * used up. `petal_router_walk()` has a petal_router_walk_state that travels with the query: the query goes on only to nodes that it
  * did not visit, and goes back where it finds no way on.
  */
 
-/** Where a query goes: one of `PETAL_ROUTE_*`. */
-typedef uint32_t petal_route_kind;
+/** Where a query goes: one of `PETAL_ROUTER_ROUTE_*`. */
+typedef uint32_t petal_router_route_kind;
 
 /** This node itself may have the key. */
-#define PETAL_ROUTE_HERE 0
+#define PETAL_ROUTER_ROUTE_HERE 0
 /** Over the edge to a neighbour. */
-#define PETAL_ROUTE_EDGE 1
+#define PETAL_ROUTER_ROUTE_EDGE 1
 /** Back to the neighbour from which the walk came. */
-#define PETAL_ROUTE_BACK 2
+#define PETAL_ROUTER_ROUTE_BACK 2
 /** The query has to use another way to find the key, such as a distributed hash table. */
-#define PETAL_ROUTE_FALL_BACK 3
+#define PETAL_ROUTER_ROUTE_FALL_BACK 3
 
 /** Where a query goes. */
-typedef struct petal_route {
-  /** One of `PETAL_ROUTE_*`. */
-  petal_route_kind kind;
-  /** The least level that has the key, for `PETAL_ROUTE_EDGE`: 1 is the neighbour itself. Otherwise 0. */
+typedef struct petal_router_route {
+  /** One of `PETAL_ROUTER_ROUTE_*`. */
+  petal_router_route_kind kind;
+  /** The least level that has the key, for `PETAL_ROUTER_ROUTE_EDGE`: 1 is the neighbour itself. Otherwise 0. */
   uint32_t level;
-  /** The neighbour, for `PETAL_ROUTE_EDGE` and `PETAL_ROUTE_BACK`. Otherwise 0. */
+  /** The neighbour, for `PETAL_ROUTER_ROUTE_EDGE` and `PETAL_ROUTER_ROUTE_BACK`. Otherwise 0. */
   uint64_t neighbour;
-} petal_route;
+} petal_router_route;
 
 /**
  * The memory of one query on its way. It has no padding, and its bytes may be sent as they are. A query begins with
  * all fields 0 but `hops_left`.
  */
-typedef struct petal_walk {
+typedef struct petal_router_walk_state {
   /** How many hops the query may still make. */
   uint32_t hops_left;
   /** How many nodes the query has visited, at most 64. */
@@ -295,57 +295,57 @@ typedef struct petal_walk {
   uint64_t nodes[64];
   /** The way back: places in `nodes`, the last being the node where the query is. */
   uint8_t way[64];
-} petal_walk;
+} petal_router_walk_state;
 
 /**
  * Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
- * NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTE_HERE` if this node
- * itself may have the key, and `PETAL_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise the route
+ * NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTER_ROUTE_HERE` if this node
+ * itself may have the key, and `PETAL_ROUTER_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise the route
  * is the edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of
  * edges, then by a hash of the key and the neighbour. You count the hops: pass one less at each node. Linear in edges
  * times levels.
  */
-petal_status petal_router_route(const petal_router *router,
+petal_status petal_router_get_route(const petal_router *router,
                                 const void *key,
                                 size_t length,
                                 const uint64_t *from,
                                 uint32_t hops_left,
-                                petal_route *route);
+                                petal_router_route *route);
 
-/** Tells where a query for a uint64_t key goes, as `petal_router_route()` does. */
-petal_status petal_router_route_u64(const petal_router *router,
+/** Tells where a query for a uint64_t key goes, as `petal_router_get_route()` does. */
+petal_status petal_router_get_route_u64(const petal_router *router,
                                     uint64_t key,
                                     const uint64_t *from,
                                     uint32_t hops_left,
-                                    petal_route *route);
+                                    petal_router_route *route);
 
-/** Tells where a query for the key with this hash goes, as `petal_router_route()` does. */
-petal_status petal_router_route_hash(const petal_router *router,
+/** Tells where a query for the key with this hash goes, as `petal_router_get_route()` does. */
+petal_status petal_router_get_route_hash(const petal_router *router,
                                      uint64_t hash,
                                      const uint64_t *from,
                                      uint32_t hops_left,
-                                     petal_route *route);
+                                     petal_router_route *route);
 
 /**
  * Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
  * and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way it came
- * where a node has no edge that is left to try (`PETAL_ROUTE_BACK`). So the query never goes round in a circle, and
+ * where a node has no edge that is left to try (`PETAL_ROUTER_ROUTE_BACK`). So the query never goes round in a circle, and
  * finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that are left. The
- * route is `PETAL_ROUTE_FALL_BACK` if no hops are left, no node on the way has an edge to try, or 64 nodes were
- * visited. If it is `PETAL_ROUTE_HERE` and the node does not have the key after all, call the function again: the
+ * route is `PETAL_ROUTER_ROUTE_FALL_BACK` if no hops are left, no node on the way has an edge to try, or 64 nodes were
+ * visited. If it is `PETAL_ROUTER_ROUTE_HERE` and the node does not have the key after all, call the function again: the
  * query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot be. Linear in edges times levels.
  */
 petal_status petal_router_walk(const petal_router *router,
                                const void *key,
                                size_t length,
-                               petal_walk *walk,
-                               petal_route *route);
+                               petal_router_walk_state *walk,
+                               petal_router_route *route);
 
 /** Tells where a query for a uint64_t key goes, as `petal_router_walk()` does. */
-petal_status petal_router_walk_u64(const petal_router *router, uint64_t key, petal_walk *walk, petal_route *route);
+petal_status petal_router_walk_u64(const petal_router *router, uint64_t key, petal_router_walk_state *walk, petal_router_route *route);
 
 /** Tells where a query for the key with this hash goes, as `petal_router_walk()` does. */
-petal_status petal_router_walk_hash(const petal_router *router, uint64_t hash, petal_walk *walk, petal_route *route);
+petal_status petal_router_walk_hash(const petal_router *router, uint64_t hash, petal_router_walk_state *walk, petal_router_route *route);
 
 
 /*
@@ -353,7 +353,7 @@ petal_status petal_router_walk_hash(const petal_router *router, uint64_t hash, p
  */
 
 /** The rates of one level. The first level has the neighbours themselves. */
-typedef struct petal_level_rates {
+typedef struct petal_router_level_statistics {
   /**
    * The expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0 without a
    * capacity.
@@ -369,11 +369,11 @@ typedef struct petal_level_rates {
   double greatest_fill;
   /** The probability that some edge seems to have an absent key at this level. */
   double false_route_rate;
-} petal_level_rates;
+} petal_router_level_statistics;
 
 /** How often a router misleads queries. */
-typedef struct petal_route_rates {
-  /** sizeof(petal_route_rates), or 0 for its size in the first release. */
+typedef struct petal_router_statistics {
+  /** sizeof(petal_router_statistics), or 0 for its size in the first release. */
   size_t struct_size;
   /** How many levels there are. */
   uint32_t levels;
@@ -386,16 +386,16 @@ typedef struct petal_route_rates {
   /** The probability that a query for a key that no node has goes over some edge. */
   double false_route_rate;
   /** The rates of each level; 0 for those that the router does not have. */
-  petal_level_rates level[8];
-} petal_route_rates;
-/** A `petal_route_rates` of this header's size, all else 0. */
-#define PETAL_ROUTE_RATES_INIT PETAL_INIT(petal_route_rates)
+  petal_router_level_statistics level[8];
+} petal_router_statistics;
+/** A `petal_router_statistics` of this header's size, all else 0. */
+#define PETAL_ROUTER_STATISTICS_INIT PETAL_INIT(petal_router_statistics)
 
 /**
  * Tells how often a router misleads queries, as expected and as it is now. Reads the counters of the node's own keys,
  * and some words of each edge.
  */
-petal_status petal_router_rates(const petal_router *router, petal_route_rates *rates, petal_error *error);
+petal_status petal_router_get_statistics(const petal_router *router, petal_router_statistics *rates, petal_error *error);
 
 
 /*
@@ -474,15 +474,15 @@ petal_status petal_router_verify(const petal_router *router, petal_error *error)
 
 /**
  * Describes a router by its header, in constant time. `hashes` is the number of bits that a key sets, `bits` the
- * number of bits of a level, and `offered` the number of insertions less that of removals.
+ * number of bits of a level, and `insertions` the number of insertions less that of removals.
  */
 petal_status petal_router_describe(const petal_router *router, petal_description *description, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_router_sync(petal_router *router, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_router_vouch(petal_router *router, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_router_mark_clean(petal_router *router, petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -15,10 +15,10 @@
  *     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
  *     petal_sketch_insert_u64(theirs, 7);
  *     petal_session *initiator = NULL, *responder = NULL;
- *     if (petal_session_new(ours, PETAL_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
- *     if (petal_session_new(theirs, PETAL_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
+ *     if (petal_session_new(ours, PETAL_SESSION_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
+ *     if (petal_session_new(theirs, PETAL_SESSION_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
  *     petal_session *from = initiator, *to = responder;
- *     while (petal_session_turn(from) == PETAL_TURN_SEND) {
+ *     while (petal_session_get_turn(from) == PETAL_SESSION_TURN_SEND) {
  *       const void *message = NULL;
  *       size_t length = 0;
  *       if (petal_session_send(from, &message, &length, NULL) != PETAL_OK) return 1;
@@ -26,9 +26,9 @@
  *       petal_session *sender = from;
  *       from = to, to = sender;
  *     }
- *     petal_listed listed[100];
+ *     petal_sketch_listed listed[100];
  *     size_t count = 0;
- *     if (petal_session_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
+ *     if (petal_session_get_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
  *
  * The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
  * fewest bytes. Both sketches need the same hash function, and the same seed or key. A `pinsketch` needs the other
@@ -59,39 +59,39 @@ extern "C" {
 /** One side of a session. Free it with `petal_session_free()`. */
 typedef struct petal_session petal_session;
 
-/** The part of a side: one of `PETAL_ROLE_*`. */
-typedef uint32_t petal_role;
+/** The part of a side: one of `PETAL_SESSION_ROLE_*`. */
+typedef uint32_t petal_session_role;
 
 /** Sends the first message, and chooses the way to the differences. */
-#define PETAL_ROLE_INITIATOR 0
+#define PETAL_SESSION_ROLE_INITIATOR 0
 /** Answers. */
-#define PETAL_ROLE_RESPONDER 1
+#define PETAL_SESSION_ROLE_RESPONDER 1
 
-/** What a side has to do next: one of `PETAL_TURN_*`. */
-typedef uint32_t petal_turn;
+/** What a side has to do next: one of `PETAL_SESSION_TURN_*`. */
+typedef uint32_t petal_session_turn;
 
 /** `petal_session_send()` has a message. */
-#define PETAL_TURN_SEND 0
+#define PETAL_SESSION_TURN_SEND 0
 /** `petal_session_receive()` waits for a message. */
-#define PETAL_TURN_RECEIVE 1
+#define PETAL_SESSION_TURN_RECEIVE 1
 /** The differences are known. */
-#define PETAL_TURN_DONE 2
+#define PETAL_SESSION_TURN_DONE 2
 /** The session ended without a result. */
-#define PETAL_TURN_FAILED 3
+#define PETAL_SESSION_TURN_FAILED 3
 
-/** The way to the differences: one of `PETAL_METHOD_*`. */
-typedef uint32_t petal_method;
+/** The way to the differences: one of `PETAL_SESSION_METHOD_*`. */
+typedef uint32_t petal_session_method;
 
 /** Nothing was chosen yet. */
-#define PETAL_METHOD_NONE 0
+#define PETAL_SESSION_METHOD_NONE 0
 /** The sets were equal. */
-#define PETAL_METHOD_EQUAL 1
+#define PETAL_SESSION_METHOD_EQUAL 1
 /** Syndromes, as the kind `pinsketch` has them: for few differences, if both sides keep their keys. */
-#define PETAL_METHOD_PINSKETCH 2
+#define PETAL_SESSION_METHOD_PINSKETCH 2
 /** Coded symbols, as the kind `riblt` has them. */
-#define PETAL_METHOD_RIBLT 3
+#define PETAL_SESSION_METHOD_RIBLT 3
 /** A filter of each set, and coded symbols of what passes them: for unlike sets, if both sides keep their keys. */
-#define PETAL_METHOD_FILTER_AND_RIBLT 4
+#define PETAL_SESSION_METHOD_FILTER_AND_RIBLT 4
 
 /**
  * Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys, unless
@@ -100,11 +100,11 @@ typedef uint32_t petal_method;
 #define PETAL_SESSION_KEPT_SYMBOLS (1 << 0)
 
 /** What a session chose, and what it cost. */
-typedef struct petal_report {
-  /** sizeof(petal_report), or 0 for its size in the first release. */
+typedef struct petal_session_statistics {
+  /** sizeof(petal_session_statistics), or 0 for its size in the first release. */
   size_t struct_size;
-  /** The way to the differences: one of `PETAL_METHOD_*`. */
-  petal_method method;
+  /** The way to the differences: one of `PETAL_SESSION_METHOD_*`. */
+  petal_session_method method;
   /** 1 if the session used the symbols that the sketches keep, 0 if the session had its own key. */
   uint32_t used_kept_symbols;
   /** The estimated number of differences. Only the initiator estimates; the responder has 0. */
@@ -125,9 +125,9 @@ typedef struct petal_report {
   uint64_t sent_bytes;
   /** Bytes of the messages that this side received. */
   uint64_t received_bytes;
-} petal_report;
-/** A `petal_report` of this header's size, all else 0. */
-#define PETAL_REPORT_INIT PETAL_INIT(petal_report)
+} petal_session_statistics;
+/** A `petal_session_statistics` of this header's size, all else 0. */
+#define PETAL_SESSION_STATISTICS_INIT PETAL_INIT(petal_session_statistics)
 
 /**
  * Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
@@ -137,7 +137,7 @@ typedef struct petal_report {
  * did not have. A sketch with many keys may not show that, so give a session the sketches of sets only.
  */
 petal_status petal_session_new(const petal_sketch *sketch,
-                               petal_role role,
+                               petal_session_role role,
                                uint32_t flags,
                                petal_session **session,
                                petal_error *error);
@@ -145,8 +145,8 @@ petal_status petal_session_new(const petal_sketch *sketch,
 /** Frees a session. NULL is allowed. */
 void petal_session_free(petal_session *session);
 
-/** Returns what this side has to do next. `PETAL_TURN_FAILED` for NULL. */
-petal_turn petal_session_turn(const petal_session *session);
+/** Returns what this side has to do next. `PETAL_SESSION_TURN_FAILED` for NULL. */
+petal_session_turn petal_session_get_turn(const petal_session *session);
 
 /**
  * Makes the next message for the other side. `message` becomes a pointer to its bytes, which belong to the session and
@@ -170,14 +170,14 @@ petal_status petal_session_receive(petal_session *session, const void *message, 
  * `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done,
  * and why it failed if it did.
  */
-petal_status petal_session_differences(const petal_session *session,
-                                       petal_listed *listed,
+petal_status petal_session_get_differences(const petal_session *session,
+                                       petal_sketch_listed *listed,
                                        size_t room,
                                        size_t *count,
                                        petal_error *error);
 
 /** Tells what the session chose, and what it cost so far. Constant time. */
-petal_status petal_session_report(const petal_session *session, petal_report *report, petal_error *error);
+petal_status petal_session_get_statistics(const petal_session *session, petal_session_statistics *report, petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -13,13 +13,13 @@
  *     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
  *     petal_sketch_insert_u64(ours, 7);
  *     petal_sketch_subtract(ours, theirs, NULL);
- *     petal_listed listed[1000];
+ *     petal_sketch_listed listed[1000];
  *     size_t count = 0;
  *     bool is_complete = false;
  *     petal_sketch_list(ours, listed, 1000, &count, &is_complete, NULL);
  *
  * A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
- * a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
+ * a byte key is its hash (`petal_spec_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
  * tell that it has the number already, and does not list numbers that are there twice. With
  * `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
  *
@@ -104,7 +104,7 @@ petal_status petal_sketch_subtract(petal_sketch *sketch, const petal_sketch *oth
 petal_status petal_sketch_merge(petal_sketch *sketch, const petal_sketch *other, petal_error *error);
 
 /** A number that a sketch lists. */
-typedef struct petal_listed {
+typedef struct petal_sketch_listed {
   /** The number: a uint64_t key, or the hash of a byte key. */
   uint64_t number;
   /**
@@ -112,19 +112,19 @@ typedef struct petal_listed {
    * A kind whose sketches have no signs lists 1 for every number.
    */
   int64_t count;
-} petal_listed;
+} petal_sketch_listed;
 
 /**
  * Lists the numbers of a sketch: first those with -1, then those with 1, each in ascending order. `count` becomes the
  * number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
  * is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
  * right, but some numbers are missing. A `pinsketch` lists all numbers or none. Without the secret key of the sketch
- * the function returns `PETAL_ERR_KEY_MISSING`. A sketch lists at most one number for each of its cells: one for each
+ * the function returns `PETAL_ERR_SECRET_MISSING`. A sketch lists at most one number for each of its cells: one for each
  * 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also
  * bounds the time of the function, whatever bytes an image holds.
  */
 petal_status petal_sketch_list(const petal_sketch *sketch,
-                               petal_listed *listed,
+                               petal_sketch_listed *listed,
                                size_t room,
                                size_t *count,
                                bool *is_complete,
@@ -152,7 +152,7 @@ petal_status petal_sketch_expected_failure_rate(const petal_sketch *sketch,
  * Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
  * other.
  */
-petal_status petal_sketch_compatibility_id(const petal_sketch *sketch, uint8_t *id, petal_error *error);
+petal_status petal_sketch_get_compatibility_id(const petal_sketch *sketch, uint8_t *id, petal_error *error);
 
 
 /*
@@ -230,15 +230,15 @@ petal_status petal_sketch_verify(const petal_sketch *sketch, petal_error *error)
 
 /**
  * Describes a sketch by its header, in constant time. `hashes` is the number of cells of a number, `bits` the number
- * of bits of all cells, and `offered` the number of insertions less that of removals.
+ * of bits of all cells, and `insertions` the number of insertions less that of removals.
  */
 petal_status petal_sketch_describe(const petal_sketch *sketch, petal_description *description, petal_error *error);
 
 /** Brings an image that was changed in place up to date on its disk, as `petal_filter_sync()` does. */
 petal_status petal_sketch_sync(petal_sketch *sketch, petal_error *error);
 
-/** Declares that the bytes are right as they are now, as `petal_filter_vouch()` does. */
-petal_status petal_sketch_vouch(petal_sketch *sketch, petal_error *error);
+/** Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does. */
+petal_status petal_sketch_mark_clean(petal_sketch *sketch, petal_error *error);
 
 
 /*
@@ -264,7 +264,7 @@ petal_status petal_sketch_keep_keys(petal_sketch *sketch, petal_error *error);
 bool petal_sketch_keeps_keys(const petal_sketch *sketch);
 
 /** Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL. */
-uint64_t petal_sketch_symbols(const petal_sketch *sketch);
+uint64_t petal_sketch_symbol_count(const petal_sketch *sketch);
 
 
 /*
@@ -293,7 +293,7 @@ petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
 
 /**
  * Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has to
- * have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
+ * have the same capacity and bits of an element as the sketch of minisketch. `insertions` of `petal_sketch_describe()` is
  * 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
  * set after the last sum, and changes nothing then.
  */
@@ -374,7 +374,7 @@ petal_status petal_stream_read(petal_stream *stream,
  * only the sketch has, with -1 those that only the other side has. `is_complete` becomes true if these are all.
  */
 petal_status petal_stream_list(const petal_stream *stream,
-                               petal_listed *listed,
+                               petal_sketch_listed *listed,
                                size_t room,
                                size_t *count,
                                bool *is_complete,
@@ -437,28 +437,28 @@ petal_status petal_sketch_list_keys(const petal_sketch *sketch,
  * sketch as well: there a number has the value 0.
  */
 
-/** What a sketch says of a number: one of `PETAL_PRESENCE_*`. */
-typedef uint32_t petal_presence;
+/** What a sketch says of a number: one of `PETAL_SKETCH_PRESENCE_*`. */
+typedef uint32_t petal_sketch_presence;
 
 /** The number is not there. */
-#define PETAL_PRESENCE_ABSENT 0
+#define PETAL_SKETCH_PRESENCE_ABSENT 0
 /** The number is there. */
-#define PETAL_PRESENCE_THERE 1
+#define PETAL_SKETCH_PRESENCE_PRESENT 1
 /** The sketch cannot say: each cell of the number has other numbers too. `petal_sketch_list()` may know. */
-#define PETAL_PRESENCE_UNKNOWN 2
+#define PETAL_SKETCH_PRESENCE_UNKNOWN 2
 
 /** A number with its value. */
-typedef struct petal_pair {
+typedef struct petal_sketch_pair {
   /** The number: a uint64_t key, or the hash of a byte key. */
   uint64_t number;
   /** The value; 0 in a sketch without values. */
   uint64_t value;
   /** 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had. */
   int64_t count;
-} petal_pair;
+} petal_sketch_pair;
 
 /**
- * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_PRESENCE_*`. `pair`, nullable, becomes
+ * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable, becomes
  * the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
  * inserted only once.
  *
@@ -469,22 +469,22 @@ typedef struct petal_pair {
 petal_status petal_sketch_get(const petal_sketch *sketch,
                               const void *key,
                               size_t length,
-                              petal_presence *presence,
-                              petal_pair *pair,
+                              petal_sketch_presence *presence,
+                              petal_sketch_pair *pair,
                               petal_error *error);
 
 /** Asks a sketch for a number, as `petal_sketch_get()` does for a byte key. */
 petal_status petal_sketch_get_u64(const petal_sketch *sketch,
                                   uint64_t number,
-                                  petal_presence *presence,
-                                  petal_pair *pair,
+                                  petal_sketch_presence *presence,
+                                  petal_sketch_pair *pair,
                                   petal_error *error);
 
 /** Asks a sketch for the hash of a key, as `petal_sketch_get()` does for a byte key. */
 petal_status petal_sketch_get_hash(const petal_sketch *sketch,
                                    uint64_t hash,
-                                   petal_presence *presence,
-                                   petal_pair *pair,
+                                   petal_sketch_presence *presence,
+                                   petal_sketch_pair *pair,
                                    petal_error *error);
 
 /** Writes the bits of a value: 64, or 0 if the numbers of the sketch have no values. */
@@ -548,7 +548,7 @@ petal_status petal_sketch_remove_value_batch(petal_sketch *sketch,
  * values.
  */
 petal_status petal_sketch_list_values(const petal_sketch *sketch,
-                                      petal_pair *pairs,
+                                      petal_sketch_pair *pairs,
                                       size_t room,
                                       size_t *count,
                                       bool *is_complete,

@@ -50,8 +50,8 @@ pub enum Status {
     Corrupt = -20,
     /// The image was written by a later version and needs something that this one does not have.
     NewerVersion = -21,
-    /// Nobody vouches for the payload: the image is open for writing, or was when its process ended.
-    Dirty = -22,
+    /// nobody marked the payload clean: the image is open for writing, or was when its process ended.
+    Unclean = -22,
     /// The operating system reported an error; `os_error` says which.
     Io = -23,
     /// The file does not exist.
@@ -101,7 +101,7 @@ impl Status {
         Status::Truncated,
         Status::Corrupt,
         Status::NewerVersion,
-        Status::Dirty,
+        Status::Unclean,
         Status::Io,
         Status::NotFound,
         Status::AccessDenied,
@@ -146,8 +146,8 @@ impl Status {
             Status::Truncated => c"the image ends before it is complete",
             Status::Corrupt => c"the image contradicts itself or its checksum",
             Status::NewerVersion => c"the image needs a later version of Petal",
-            Status::Dirty => {
-                c"the image is open for writing or was not closed after it: nobody vouches for its payload"
+            Status::Unclean => {
+                c"the image is open for writing or was not closed after it: nobody marked its payload clean"
             }
             Status::Io => c"the operating system reported an error",
             Status::NotFound => c"the file does not exist",

@@ -13,13 +13,13 @@
 //! 3. [A filter of keys that are all known](#a-filter-of-keys-that-are-all-known)
 //! 4. [Saving and opening](#saving-and-opening)
 //! 5. [Changing files, and sharing them](#changing-files-and-sharing-them)
-//! 6. [Rates and statistics](#rates-and-statistics)
+//! 6. [Statistics and statistics](#rates-and-statistics)
 //! 7. [Many keys at once, numbers and hashes](#many-keys-at-once-numbers-and-hashes)
 //! 8. [Keys that leave, and counts](#keys-that-leave-and-counts)
 //! 9. [Maps, sketches and other handles](#maps-sketches-and-other-handles)
 //! 10. [Errors](#errors)
 //! 11. [Why nothing is `Clone`, `Extend` or `FromIterator`](#why-nothing-is-clone-extend-or-fromiterator)
-//! 12. [Features of the crate, and how fast it is](#features-of-the-crate-and-how-fast-it-is)
+//! 12. [IndexFeatures of the crate, and how fast it is](#features-of-the-crate-and-how-fast-it-is)
 //! 13. [Where everything is](#where-everything-is)
 //!
 //! # A first program
@@ -210,7 +210,7 @@
 //! # Ok::<(), petal::Error>(())
 //! ```
 //!
-//! # Rates and statistics
+//! # Statistics and statistics
 //!
 //! Sizes come from exact formulas, and no filter is smaller than its rate needs. A filter tells its rate of today from
 //! its bits, and the rate to expect from a formula.
@@ -350,7 +350,7 @@
 //! | `keys.collect::<Filter>()` | [`Filter::from_keys(&spec, keys)`](Filter::from_keys), which also takes the spec |
 //! | `entries.collect::<Map>()` | [`Map::from_entries(&spec, entries)`](Map::from_entries) |
 //!
-//! # Features of the crate, and how fast it is
+//! # IndexFeatures of the crate, and how fast it is
 //!
 //! All kinds and instruction sets are there by default. `default-features = false` leaves them out, and each kind is a
 //! feature by its name: `features = ["blocked", "fuse", "instructions"]`. `instructions` stands for `avx2`, `avx512`
@@ -454,20 +454,22 @@ pub mod wire;
 
 // Handles, and what they say.
 #[cfg(feature = "aggregate")]
-pub use aggregate::{Aggregate, Expected, Meeting, Results, StateValue, state::Tallies};
+pub use aggregate::{
+    Aggregate, AggregateAnswer, AggregateExpectedErrors, AggregateStateValue, AggregateStatistics, state::Tallies,
+};
 #[cfg(feature = "digest")]
-pub use digest::{Digest, FindOptions, Found, Match};
+pub use digest::{Digest, DigestFindOptions, DigestFindResult, DigestMatch};
 pub use handle::estimate::{Comparison, Estimate, compare, estimate};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
 #[cfg(feature = "map")]
 pub use handle::map::Map;
 #[cfg(feature = "index")]
-pub use index::features::{Corrected, Features, Fold};
+pub use index::features::{Fold, IndexFeatures, IndexSimilarityEstimate};
 #[cfg(feature = "index")]
-pub use index::similarity::Similarity;
+pub use index::similarity::IndexSimilarity;
 #[cfg(feature = "index")]
-pub use index::{Hit, Index, SearchOptions};
+pub use index::{Index, IndexHit, IndexSearchOptions};
 #[cfg(feature = "router")]
 pub use router::Router;
 #[cfg(feature = "sketch")]
@@ -491,9 +493,9 @@ pub use making::create_router;
 pub use making::create_sketch;
 pub use making::{
     Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, Mode, OpenOptions, Record,
-    Sorted, Steps, check_compact, compact_contains_hash, compacts_contain_hash, create, create_as, create_in,
+    Sorted, Steps, compact_contains_hash, compacts_contain_hash, create, create_as, create_in,
     expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
-    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of,
+    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of, verify_compact,
 };
 #[cfg(feature = "index")]
 pub use making::{IndexBuilder, create_index};

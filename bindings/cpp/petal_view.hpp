@@ -20,7 +20,7 @@
  * const: nobody else may use the filter meanwhile. `filter::sync()` ends the permission to insert, wherever the filter
  * lies: take a new `writable_view` after it. Lookups go on.
  *
- * A view does not count inserted keys. `filter::add_offered()` adds them to the count later.
+ * A view does not count inserted keys. `filter::add_insertions()` adds them to the count later.
  *
  * Instructions. The processor for which you compile a file decides which instructions it uses. So the types of this
  * header differ between files that you compile for different processors, and cannot pass from one to the other. This
@@ -62,7 +62,7 @@ class view {
     view made;
     failure error;
     made.filter_ = of.get();
-    const petal_status code = petal_filter_view(of.get(), &made.view_, error.out());
+    const petal_status code = petal_filter_get_view(of.get(), &made.view_, error.out());
     return detail::done(made, code, std::move(error));
   }
 #if PETAL_HPP_EXCEPTIONS
@@ -127,14 +127,14 @@ class writable_view : public view {
  public:
   /// An empty view, which refuses insertions.
   writable_view() noexcept = default;
-  /// A view of a filter. An image in place is marked dirty first, on its disk too. `status::unsupported` also if views
-  /// of the kind are for lookups only; `status::unsupported_by_handle` if the filter is open for reading, or for shared
-  /// insertion.
+  /// A view of a filter. An image in place is marked unclean first, on its disk too. `status::unsupported` also if
+  /// views of the kind are for lookups only; `status::unsupported_by_handle` if the filter is open for reading, or for
+  /// shared insertion.
   static result<writable_view> try_make(filter &of) noexcept {
     writable_view made;
     failure error;
     made.filter_ = of.get();
-    const petal_status code = petal_filter_view_writable(of.get(), &made.view_, error.out());
+    const petal_status code = petal_filter_get_writable_view(of.get(), &made.view_, error.out());
     return detail::done(made, code, std::move(error));
   }
 
@@ -190,7 +190,7 @@ class map_view {
     map_view made;
     failure error;
     made.map_ = of.get();
-    const petal_status code = petal_map_view(of.get(), &made.view_, error.out());
+    const petal_status code = petal_map_get_view(of.get(), &made.view_, error.out());
     return detail::done(made, code, std::move(error));
   }
 #if PETAL_HPP_EXCEPTIONS

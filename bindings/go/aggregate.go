@@ -15,14 +15,14 @@ import (
 // Aggregate is the sum, mean, maximum, minimum and count of values that change. Each participant counts once, however
 // often the participant is met. Two participants meet, and the disseminator tells the aggregator its state and value:
 //
-//  1. The disseminator asks which states it told this aggregator ([Aggregate.Told]): none before their first meeting,
-//     then one.
-//  2. The aggregator meets the disseminator ([Aggregate.Meet]), and is given state and value, and the states told
+//  1. The disseminator asks which states it told this aggregator ([Aggregate.ListSent]): none before their first
+//     meeting, then one.
+//  2. The aggregator meets the disseminator ([Aggregate.Add]), and is given state and value, and the states told
 //     before with their values.
-//  3. The disseminator notes the answer ([Aggregate.Tell]).
+//  3. The disseminator notes the answer ([Aggregate.RecordSent]).
 //
 // A value belongs to its state: a participant whose value changes takes another state. At a false-positive rate an id
-// that is new seems known, and is refused at each meeting; [Aggregate.Expect] tells what that costs.
+// that is new seems known, and is refused at each meeting; [Aggregate.ExpectedErrors] tells what that costs.
 //
 // Methods that only read the aggregate may run in many goroutines at once. [Aggregate.Close] and methods that change
 // the aggregate need it to themselves. Aggregates are experimental: methods may still change. Pure Go does not read
@@ -32,44 +32,45 @@ type Aggregate struct {
 	owner *held[*C.petal_aggregate]
 }
 
-// StateValue is a state with the value that belongs to it. States are less than the parameter states, and values are
-// finite.
-type StateValue struct {
+// AggregateStateValue is a state with the value that belongs to it. States are less than the parameter states, and
+// values are finite.
+type AggregateStateValue struct {
 	State uint32
 	Value float64
 }
 
-// Outcome is what a meeting came to.
-type Outcome uint32
+// AggregateOutcome is what a meeting came to.
+type AggregateOutcome uint32
 
 const (
-	// MeetingFirst says that the id was met for the first time, and its value is aggregated.
-	MeetingFirst Outcome = C.PETAL_MEETING_FIRST
-	// MeetingDuplicate says that the value was aggregated already, or seemed so.
-	MeetingDuplicate Outcome = C.PETAL_MEETING_DUPLICATE
-	// MeetingChanged says that the value of the previous state is replaced by the new one.
-	MeetingChanged Outcome = C.PETAL_MEETING_CHANGED
-	// MeetingRefused says that nothing is changed. Either the id is new and seems known; or the cited previous states are
-	// not aggregated; or more than one of them seems to be.
-	MeetingRefused Outcome = C.PETAL_MEETING_REFUSED
+	// AggregateOutcomeFirst says that the id was met for the first time, and its value is aggregated.
+	AggregateOutcomeFirst AggregateOutcome = C.PETAL_AGGREGATE_OUTCOME_FIRST
+	// AggregateOutcomeDuplicate says that the value was aggregated already, or seemed so.
+	AggregateOutcomeDuplicate AggregateOutcome = C.PETAL_AGGREGATE_OUTCOME_DUPLICATE
+	// AggregateOutcomeChanged says that the value of the previous state is replaced by the new one.
+	AggregateOutcomeChanged AggregateOutcome = C.PETAL_AGGREGATE_OUTCOME_CHANGED
+	// AggregateOutcomeRefused says that nothing is changed. Either the id is new and seems known; or the cited previous
+	// states are not aggregated; or more than one of them seems to be.
+	AggregateOutcomeRefused AggregateOutcome = C.PETAL_AGGREGATE_OUTCOME_REFUSED
 )
 
 var outcomeNames = []string{
-	MeetingFirst: "first", MeetingDuplicate: "duplicate", MeetingChanged: "changed", MeetingRefused: "refused",
+	AggregateOutcomeFirst: "first", AggregateOutcomeDuplicate: "duplicate",
+	AggregateOutcomeChanged: "changed", AggregateOutcomeRefused: "refused",
 }
 
 // String returns the name of the outcome.
-func (o Outcome) String() string { return texts.Name(outcomeNames, "outcome", uint32(o)) }
+func (o AggregateOutcome) String() string { return texts.Name(outcomeNames, "outcome", uint32(o)) }
 
-// Meeting is an aggregator's answer, for [Aggregate.Tell] of the participant that it met.
-type Meeting struct {
-	Outcome Outcome
-	// Replaced is the previous state that was replaced, with MeetingChanged; otherwise 0.
+// AggregateAnswer is an aggregator's answer, for [Aggregate.RecordSent] of the participant that it met.
+type AggregateAnswer struct {
+	Outcome AggregateOutcome
+	// Replaced is the previous state that was replaced, with AggregateOutcomeChanged; otherwise 0.
 	Replaced uint32
 }
 
-// Results is what is aggregated now.
-type Results struct {
+// AggregateStatistics is what is aggregated now.
+type AggregateStatistics struct {
 	// Count is how many participants are aggregated.
 	Count uint64 `json:"count"`
 	// Sum is the sum of their values, rounded once to the nearest number. It is infinite if no number is that great.
@@ -102,9 +103,9 @@ type Results struct {
 	Departures uint64 `json:"departures"`
 }
 
-// AggregateErrors is what false positives are expected to cost. With f(n) for the false-positive rate of a memory of n
-// entries:
-type AggregateErrors struct {
+// AggregateExpectedErrors is what false positives are expected to cost. With f(n) for the false-positive rate of a
+// memory of n entries:
+type AggregateExpectedErrors struct {
 	// FalsePositiveRate is that of each memory with as many entries as participants: f(n).
 	FalsePositiveRate float64 `json:"false_positive_rate"`
 	// RefusedFirsts is how many participants are refused when they come, because they seem known: f(0) + ... + f(n-1).
@@ -133,46 +134,47 @@ func NewAggregate(spec Spec) (*Aggregate, error) {
 }
 
 // statesOf passes cited states to the library.
-func statesOf(previous []StateValue) (*C.petal_state_value, C.size_t) {
-	return (*C.petal_state_value)(unsafe.Pointer(unsafe.SliceData(previous))), C.size_t(len(previous))
+func statesOf(previous []AggregateStateValue) (*C.petal_aggregate_state_value, C.size_t) {
+	return (*C.petal_aggregate_state_value)(unsafe.Pointer(unsafe.SliceData(previous))), C.size_t(len(previous))
 }
 
-func meetingOf(raw *C.petal_meeting) Meeting {
-	return Meeting{Outcome: Outcome(raw.outcome), Replaced: uint32(raw.replaced)}
+func meetingOf(raw *C.petal_aggregate_answer) AggregateAnswer {
+	return AggregateAnswer{Outcome: AggregateOutcome(raw.outcome), Replaced: uint32(raw.replaced)}
 }
 
 // rawOf passes an answer to the library; nil stands for none.
-func rawOf(answer *Meeting) *C.petal_meeting {
+func rawOf(answer *AggregateAnswer) *C.petal_aggregate_answer {
 	if answer == nil {
 		return nil
 	}
-	return &C.petal_meeting{outcome: C.petal_outcome(answer.Outcome), replaced: C.uint32_t(answer.Replaced)}
+	return &C.petal_aggregate_answer{outcome: C.petal_aggregate_outcome(answer.Outcome),
+		replaced: C.uint32_t(answer.Replaced)}
 }
 
-// Meet meets the participant with this id, which is in the state now. previous has the states that the participant may
-// have told this aggregator before, as [Aggregate.Told] of the participant lists them, each with its value. Returns
+// Add meets the participant with this id, which is in the state now. previous has the states that the participant may
+// have told this aggregator before, as [Aggregate.ListSent] of the participant lists them, each with its value. Returns
 // [ErrOutOfRange] for a state that is not below the parameter states, and for a value that is not finite. Changes the
 // aggregate.
-func (a *Aggregate) Meet(id []byte, now StateValue, previous ...StateValue) (Meeting, error) {
+func (a *Aggregate) Add(id []byte, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.Meet", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_go_aggregate_meet(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
+	return converted("petal.Aggregate.Add", C.petal_aggregate_answer{}, meetingOf,
+		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
+			C.petal_go_aggregate_add(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
 
-// Leave forgets the participant with this id, which is aggregated in the state now, and takes its value away. left is
+// Remove forgets the participant with this id, which is aggregated in the state now, and takes its value away. left is
 // false, with nothing changed, if the participant is not aggregated in this state. Changes the aggregate.
-func (a *Aggregate) Leave(id []byte, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.Leave", func(left *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_leave(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
+func (a *Aggregate) Remove(id []byte, now AggregateStateValue) (left bool, err error) {
+	return answered("petal.Aggregate.Remove", func(left *bool, failure *C.petal_error) {
+		C.petal_go_aggregate_remove(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
 
-// toldBy returns the states that a call lists.
-func toldBy(op string, list func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error),
+// sentBy returns the states that a call lists.
+func sentBy(op string, list func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error),
 ) ([]uint32, error) {
 	count, err := answered(op, func(count *C.size_t, failure *C.petal_error) { list(nil, 0, count, failure) })
 	if err != nil || count == 0 {
@@ -191,51 +193,51 @@ func toldBy(op string, list func(states *C.uint32_t, room C.size_t, count *C.siz
 // Told returns the states that this disseminator told the aggregator with this id: none before their first meeting,
 // then one. At the false-positive rate the list also has states that were never told. Cite all of them. Looks up all
 // states. Only reads the aggregate.
-func (a *Aggregate) Told(id []byte) ([]uint32, error) {
-	return toldBy("petal.Aggregate.Told",
+func (a *Aggregate) ListSent(id []byte) ([]uint32, error) {
+	return sentBy("petal.Aggregate.ListSent",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_go_aggregate_told(a.raw(), bytesOf(id), C.size_t(len(id)), states, room, count, failure)
+			C.petal_go_aggregate_list_sent(a.raw(), bytesOf(id), C.size_t(len(id)), states, room, count, failure)
 		})
 }
 
-// Tell notes what the aggregator with this id answered when it was told state. A first meeting and a change are noted.
-// A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has this state and the
-// previous one, and the next meeting shows which of them is aggregated. [Aggregate.Told] may go on listing the other
-// state. That does no harm, and [Aggregate.Forget] ends it. Changes the aggregate.
-func (a *Aggregate) Tell(id []byte, state uint32, answer *Meeting) error {
+// RecordSent notes what the aggregator with this id answered when it was told state. A first meeting and a change are
+// noted. A duplicate and a refusal change nothing. answer is nil if no answer came: the memory then has this state and
+// the previous one, and the next meeting shows which of them is aggregated. [Aggregate.ListSent] may go on listing the
+// other state. That does no harm, and [Aggregate.ForgetSent] ends it. Changes the aggregate.
+func (a *Aggregate) RecordSent(id []byte, state uint32, answer *AggregateAnswer) error {
 	raw := rawOf(answer)
-	return called("petal.Aggregate.Tell", func(failure *C.petal_error) {
-		C.petal_go_aggregate_tell(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
+	return called("petal.Aggregate.RecordSent", func(failure *C.petal_error) {
+		C.petal_go_aggregate_record_sent(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
 	})
 }
 
-// Forget forgets that the aggregator with this id was told state, for an aggregator that left or lost its memories.
+// ForgetSent forgets that the aggregator with this id was told state, for an aggregator that left or lost its memories.
 // forgotten is false, with nothing changed, if the aggregator was not told state. Changes the aggregate.
-func (a *Aggregate) Forget(id []byte, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.Forget", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_forget(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state),
+func (a *Aggregate) ForgetSent(id []byte, state uint32) (forgotten bool, err error) {
+	return answered("petal.Aggregate.ForgetSent", func(forgotten *bool, failure *C.petal_error) {
+		C.petal_go_aggregate_forget_sent(a.toChange(), bytesOf(id), C.size_t(len(id)), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
 
-// Results tells what is aggregated now.
-func (a *Aggregate) Results() (Results, error) {
-	raw := C.petal_aggregated{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregated{}))}
-	return converted("petal.Aggregate.Results", raw, resultsOf,
-		func(raw *C.petal_aggregated, failure *C.petal_error) {
-			C.petal_aggregate_results(a.raw(), raw, failure)
+// AggregateStatistics tells what is aggregated now.
+func (a *Aggregate) Statistics() (AggregateStatistics, error) {
+	raw := C.petal_aggregate_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregate_statistics{}))}
+	return converted("petal.Aggregate.Statistics", raw, resultsOf,
+		func(raw *C.petal_aggregate_statistics, failure *C.petal_error) {
+			C.petal_aggregate_get_statistics(a.raw(), raw, failure)
 		})
 }
 
-func resultsOf(raw *C.petal_aggregated) Results {
-	return Results{
+func resultsOf(raw *C.petal_aggregate_statistics) AggregateStatistics {
+	return AggregateStatistics{
 		Count:          uint64(raw.count),
 		Sum:            float64(raw.sum),
 		Mean:           float64(raw.mean),
 		Maximum:        float64(raw.maximum),
 		Minimum:        float64(raw.minimum),
-		MaximumIsExact: raw.exact&C.PETAL_MAXIMUM_IS_EXACT != 0,
-		MinimumIsExact: raw.exact&C.PETAL_MINIMUM_IS_EXACT != 0,
+		MaximumIsExact: raw.exact&C.PETAL_AGGREGATE_MAXIMUM_IS_EXACT != 0,
+		MinimumIsExact: raw.exact&C.PETAL_AGGREGATE_MINIMUM_IS_EXACT != 0,
 		Participants:   float64(raw.participants),
 		Firsts:         uint64(raw.firsts),
 		Changes:        uint64(raw.changes),
@@ -247,33 +249,33 @@ func resultsOf(raw *C.petal_aggregated) Results {
 }
 
 // Expect tells what false positives are expected to cost if this many participants are met, all of them.
-func (a *Aggregate) Expect(participants uint64) (AggregateErrors, error) {
-	raw := C.petal_aggregate_errors{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregate_errors{}))}
-	toGo := func(raw *C.petal_aggregate_errors) AggregateErrors {
-		return AggregateErrors{
+func (a *Aggregate) ExpectedErrors(participants uint64) (AggregateExpectedErrors, error) {
+	raw := C.petal_aggregate_expected_errors{struct_size: C.size_t(unsafe.Sizeof(C.petal_aggregate_expected_errors{}))}
+	toGo := func(raw *C.petal_aggregate_expected_errors) AggregateExpectedErrors {
+		return AggregateExpectedErrors{
 			FalsePositiveRate: float64(raw.false_positive_rate),
 			RefusedFirsts:     float64(raw.refused_firsts),
 			Bias:              float64(raw.bias),
 			MissedChanges:     float64(raw.missed_changes),
 		}
 	}
-	return converted("petal.Aggregate.Expect", raw, toGo,
-		func(raw *C.petal_aggregate_errors, failure *C.petal_error) {
-			C.petal_aggregate_expect(a.raw(), C.uint64_t(participants), raw, failure)
+	return converted("petal.Aggregate.ExpectedErrors", raw, toGo,
+		func(raw *C.petal_aggregate_expected_errors, failure *C.petal_error) {
+			C.petal_aggregate_get_expected_errors(a.raw(), C.uint64_t(participants), raw, failure)
 		})
 }
 
-// CountOf returns how many participants are aggregated with a state. If a state means the same value everywhere, these
-// counts are the exact distribution of values.
-func (a *Aggregate) CountOf(state uint32) (uint64, error) {
-	return answered("petal.Aggregate.CountOf", func(count *uint64, failure *C.petal_error) {
-		C.petal_aggregate_count_of(a.raw(), C.uint32_t(state), (*C.uint64_t)(count), failure)
+// CountInState returns how many participants are aggregated with a state. If a state means the same value everywhere,
+// these counts are the exact distribution of values.
+func (a *Aggregate) CountInState(state uint32) (uint64, error) {
+	return answered("petal.Aggregate.CountInState", func(count *uint64, failure *C.petal_error) {
+		C.petal_aggregate_count_in_state(a.raw(), C.uint32_t(state), (*C.uint64_t)(count), failure)
 	})
 }
 
 // States returns how many states a participant can have. A closed aggregate has 0.
-func (a *Aggregate) States() uint32 {
-	states := C.petal_aggregate_states(a.raw())
+func (a *Aggregate) StateCount() uint32 {
+	states := C.petal_aggregate_state_count(a.raw())
 	runtime.KeepAlive(a)
 	return uint32(states)
 }

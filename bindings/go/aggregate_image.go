@@ -113,10 +113,10 @@ func (a *Aggregate) Sync() error {
 	return called("petal.Aggregate.Sync", func(failure *C.petal_error) { C.petal_aggregate_sync(a.toChange(), failure) })
 }
 
-// Vouch declares the present bytes to be right, and makes the aggregate clean. Reads the whole payload. Changes the
+// MarkClean declares the present bytes to be right, and makes the aggregate clean. Reads the whole payload. Changes the
 // aggregate.
-func (a *Aggregate) Vouch() error {
-	return called("petal.Aggregate.Vouch", func(failure *C.petal_error) { C.petal_aggregate_vouch(a.toChange(), failure) })
+func (a *Aggregate) MarkClean() error {
+	return called("petal.Aggregate.MarkClean", func(failure *C.petal_error) { C.petal_aggregate_mark_clean(a.toChange(), failure) })
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

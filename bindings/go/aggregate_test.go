@@ -19,38 +19,38 @@ func newAggregate(t *testing.T, rate float64) *Aggregate {
 
 func TestAggregatesTakeEachValueOnceAndReplaceIt(t *testing.T) {
 	ours, theirs := newAggregate(t, 1e-9), newAggregate(t, 1e-9)
-	cold, warm := StateValue{0, 18.5}, StateValue{1, 21}
-	if states := ours.States(); states != 4 {
+	cold, warm := AggregateStateValue{0, 18.5}, AggregateStateValue{1, 21}
+	if states := ours.StateCount(); states != 4 {
 		t.Error(states)
 	}
-	answer := must(ours.MeetString("sensor 7", cold))
-	if answer != (Meeting{MeetingFirst, 0}) {
+	answer := must(ours.AddString("sensor 7", cold))
+	if answer != (AggregateAnswer{AggregateOutcomeFirst, 0}) {
 		t.Error(answer)
 	}
-	check(t, theirs.TellString("we", 0, &answer))
-	if again := must(ours.Meet([]byte("sensor 7"), cold)); again.Outcome != MeetingDuplicate {
+	check(t, theirs.RecordSentString("we", 0, &answer))
+	if again := must(ours.Add([]byte("sensor 7"), cold)); again.Outcome != AggregateOutcomeDuplicate {
 		t.Error(again)
 	}
-	if told := must(theirs.ToldString("we")); !slices.Equal(told, []uint32{0}) {
+	if told := must(theirs.ListSentString("we")); !slices.Equal(told, []uint32{0}) {
 		t.Error(told)
 	}
-	if told := must(theirs.Told([]byte("others"))); len(told) != 0 {
+	if told := must(theirs.ListSent([]byte("others"))); len(told) != 0 {
 		t.Error(told)
 	}
-	answer = must(ours.MeetString("sensor 7", warm, cold))
-	if answer != (Meeting{MeetingChanged, 0}) || answer.Outcome.String() != "changed" {
+	answer = must(ours.AddString("sensor 7", warm, cold))
+	if answer != (AggregateAnswer{AggregateOutcomeChanged, 0}) || answer.Outcome.String() != "changed" {
 		t.Error(answer)
 	}
-	check(t, theirs.Tell([]byte("we"), 1, &answer))
-	if refused := must(ours.MeetString("sensor 7", cold)); refused.Outcome != MeetingRefused {
+	check(t, theirs.RecordSent([]byte("we"), 1, &answer))
+	if refused := must(ours.AddString("sensor 7", cold)); refused.Outcome != AggregateOutcomeRefused {
 		t.Error(refused)
 	}
-	must(ours.MeetUint64(8, StateValue{2, 1}))
-	must(ours.MeetHash(9, StateValue{2, 3}))
-	if count := must(ours.CountOf(2)); count != 2 {
+	must(ours.AddUint64(8, AggregateStateValue{2, 1}))
+	must(ours.AddHash(9, AggregateStateValue{2, 3}))
+	if count := must(ours.CountInState(2)); count != 2 {
 		t.Error(count)
 	}
-	results := must(ours.Results())
+	results := must(ours.Statistics())
 	if results.Count != 3 || results.Sum != 25 || results.Mean != 25.0/3 || results.Maximum != 21 ||
 		results.Minimum != 1 || !results.MaximumIsExact || !results.MinimumIsExact {
 		t.Errorf("%+v", results)
@@ -59,28 +59,29 @@ func TestAggregatesTakeEachValueOnceAndReplaceIt(t *testing.T) {
 		results.RefusedChanges != 0 || results.Departures != 0 || math.Abs(results.Participants-3) > 1e-6 {
 		t.Errorf("%+v", results)
 	}
-	if !must(ours.LeaveString("sensor 7", warm)) || must(ours.Leave([]byte("sensor 7"), warm)) {
+	if !must(ours.RemoveString("sensor 7", warm)) || must(ours.Remove([]byte("sensor 7"), warm)) {
 		t.Error("the participant left once")
 	}
-	if !must(ours.LeaveUint64(8, StateValue{2, 1})) || !must(ours.LeaveHash(9, StateValue{2, 3})) {
+	if !must(ours.RemoveUint64(8, AggregateStateValue{2, 1})) || !must(ours.RemoveHash(9, AggregateStateValue{2, 3})) {
 		t.Error("all left")
 	}
-	if results := must(ours.Results()); results.Count != 0 || !math.IsNaN(results.Mean) || results.Departures != 3 {
+	if results := must(ours.Statistics()); results.Count != 0 || !math.IsNaN(results.Mean) || results.Departures != 3 {
 		t.Errorf("%+v", results)
 	}
-	check(t, theirs.TellUint64(5, 3, nil))
-	check(t, theirs.TellHash(6, 3, nil))
-	if !slices.Equal(must(theirs.ToldUint64(5)), must(theirs.ToldHash(6))) {
+	check(t, theirs.RecordSentUint64(5, 3, nil))
+	check(t, theirs.RecordSentHash(6, 3, nil))
+	if !slices.Equal(must(theirs.ListSentUint64(5)), must(theirs.ListSentHash(6))) {
 		t.Error("both were told state 3")
 	}
-	if !must(theirs.ForgetUint64(5, 3)) || !must(theirs.ForgetHash(6, 3)) || !must(theirs.ForgetString("we", 1)) ||
-		must(theirs.Forget([]byte("we"), 1)) {
+	if !must(theirs.ForgetSentUint64(5, 3)) || !must(theirs.ForgetSentHash(6, 3)) ||
+		!must(theirs.ForgetSentString("we", 1)) ||
+		must(theirs.ForgetSent([]byte("we"), 1)) {
 		t.Error("each was told once")
 	}
 }
 
 func TestAggregatesTellWhatFalsePositivesCost(t *testing.T) {
-	expected := must(newAggregate(t, 0.05).Expect(100))
+	expected := must(newAggregate(t, 0.05).ExpectedErrors(100))
 	if expected.FalsePositiveRate > 0.05 || expected.RefusedFirsts < 0.5 || expected.Bias >= 0 ||
 		expected.MissedChanges < 0.9*expected.FalsePositiveRate || expected.MissedChanges > 1.1*expected.FalsePositiveRate {
 		t.Errorf("%+v", expected)
@@ -90,13 +91,13 @@ func TestAggregatesTellWhatFalsePositivesCost(t *testing.T) {
 func TestAggregatesAreImages(t *testing.T) {
 	ours := newAggregate(t, 1e-9)
 	for id := range uint64(50) {
-		must(ours.MeetUint64(id, StateValue{0, float64(id)}))
+		must(ours.AddUint64(id, AggregateStateValue{0, float64(id)}))
 	}
 	image := must(ours.MarshalBinary())
 	loaded := must(LoadAggregate(image, nil))
 	defer loaded.Close()
 	check(t, loaded.Verify())
-	if results := must(loaded.Results()); results.Sum != 1225 || must(loaded.Describe()).Offered != 50 {
+	if results := must(loaded.Statistics()); results.Sum != 1225 || must(loaded.Describe()).Insertions != 50 {
 		t.Errorf("%+v", results)
 	}
 	if size := must(loaded.SerializedSize()); size != uint64(len(image)) {
@@ -105,22 +106,22 @@ func TestAggregatesAreImages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "aggregate.petal")
 	check(t, loaded.Save(path))
 	opened := must(OpenAggregate(path, &OpenOptions{Mode: OpenWrite}))
-	must(opened.MeetUint64(50, StateValue{1, 1}))
+	must(opened.AddUint64(50, AggregateStateValue{1, 1}))
 	check(t, opened.Sync())
-	check(t, opened.Vouch())
+	check(t, opened.MarkClean())
 	check(t, opened.Close())
 	read := must(OpenAggregate(path, nil))
 	defer read.Close()
-	if results := must(read.Results()); results.Sum != 1226 {
+	if results := must(read.Statistics()); results.Sum != 1226 {
 		t.Errorf("%+v", results)
 	}
-	if _, err := read.MeetUint64(51, StateValue{}); !errors.Is(err, ErrUnsupportedByHandle) {
+	if _, err := read.AddUint64(51, AggregateStateValue{}); !errors.Is(err, ErrUnsupportedByHandle) {
 		t.Error(err)
 	}
 	copied := must(read.Copy())
 	defer copied.Close()
 	check(t, copied.Clear())
-	if results := must(copied.Results()); results.Count != 0 {
+	if results := must(copied.Statistics()); results.Count != 0 {
 		t.Errorf("%+v", results)
 	}
 	var text strings.Builder
@@ -134,20 +135,20 @@ func TestAggregatesAreImages(t *testing.T) {
 
 func TestAggregatesRefuse(t *testing.T) {
 	ours := newAggregate(t, 0.01)
-	for _, wrong := range []StateValue{{4, 1}, {0, math.NaN()}, {0, math.Inf(1)}} {
-		if _, err := ours.MeetUint64(1, wrong); !errors.Is(err, ErrOutOfRange) {
+	for _, wrong := range []AggregateStateValue{{4, 1}, {0, math.NaN()}, {0, math.Inf(1)}} {
+		if _, err := ours.AddUint64(1, wrong); !errors.Is(err, ErrOutOfRange) {
 			t.Error(err)
 		}
 	}
 	if _, err := NewAggregate(Spec{Kind: "bloom"}); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
-	check(t, ours.TellUint64(1, 0, &Meeting{Outcome: MeetingRefused}))
-	if err := ours.TellUint64(1, 0, &Meeting{Outcome: 9}); !errors.Is(err, ErrUnknownValue) {
+	check(t, ours.RecordSentUint64(1, 0, &AggregateAnswer{Outcome: AggregateOutcomeRefused}))
+	if err := ours.RecordSentUint64(1, 0, &AggregateAnswer{Outcome: 9}); !errors.Is(err, ErrUnknownValue) {
 		t.Error(err)
 	}
 	check(t, ours.Close())
-	if _, err := ours.Results(); err == nil {
+	if _, err := ours.Statistics(); err == nil {
 		t.Error("a closed aggregate has results")
 	}
 }

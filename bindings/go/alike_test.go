@@ -98,8 +98,9 @@ func TestPackagesNumberThingsAlike(t *testing.T) {
 		}
 	}
 	for ours, pure := range map[State]view.State{
-		StateDirty: view.StateDirty, StateInPlace: view.StateInPlace, StateWritable: view.StateWritable,
-		StateCanHash: view.StateCanHash, StateUnvouched: view.StateUnvouched, StateDirty | 1<<9: view.StateDirty | 1<<9,
+		StateUnclean: view.StateUnclean, StateInPlace: view.StateInPlace, StateWritable: view.StateWritable,
+		StateCanHash: view.StateCanHash, StateStaysUnclean: view.StateStaysUnclean, StateUnclean | 1<<9: view.StateUnclean |
+			1<<9,
 	} {
 		if uint32(ours) != uint32(pure) || ours.String() != pure.String() {
 			t.Errorf("%v is %d, and %v is %d", ours, uint32(ours), pure, uint32(pure))

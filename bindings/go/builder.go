@@ -42,7 +42,7 @@ import (
 
 // Builder collects keys, 8 bytes each, and then makes a filter for exactly the distinct keys that came. A builder can
 // make every kind, and only a builder makes kinds that cannot insert. All methods need the builder to themselves,
-// except [Builder.Offered].
+// except [Builder.KeyCount].
 type Builder struct {
 	never
 	owner *making[*C.petal_builder]
@@ -176,17 +176,17 @@ func (b *Builder) Update(old *Filter) error {
 	})
 }
 
-// Frequent gives a frequent stranger with its weight, where the kind takes such (stacked): a key that is no member but
-// is asked for often. The weight says how often, compared with the other frequent strangers. Returns [ErrUnsupported]
-// for other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is added too makes
-// [Builder.Finish] return [ErrContradiction].
-func (b *Builder) Frequent(key []byte, weight float64) error {
-	status := C.petal_go_builder_frequent(b.toChange(), bytesOf(key), C.size_t(len(key)), C.double(weight))
+// AddFrequent gives a frequent non-member with its weight, where the kind takes such (stacked): a key that is no member
+// but is asked for often. The weight says how often, compared with the other frequent non-members. Returns
+// [ErrUnsupported] for other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is
+// added too makes [Builder.Finish] return [ErrContradiction].
+func (b *Builder) AddFrequent(key []byte, weight float64) error {
+	status := C.petal_go_builder_add_frequent(b.toChange(), bytesOf(key), C.size_t(len(key)), C.double(weight))
 	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.Frequent", status, StringKeys(nil), weight)
+	return b.whyFrequent("petal.Builder.AddFrequent", status, StringKeys(nil), weight)
 }
 
-// whyFrequent says why a frequent stranger was refused.
+// whyFrequent says why a frequent non-member was refused.
 func (b *Builder) whyFrequent(op string, status C.petal_status, none Keys, weight float64) error {
 	if Status(status) == ErrOutOfRange {
 		message := fmt.Sprintf("weight = %g is not a number from 2^-60 to 2^60", weight)
@@ -195,12 +195,12 @@ func (b *Builder) whyFrequent(op string, status C.petal_status, none Keys, weigh
 	return explained(op, status, b, frequentNone, none)
 }
 
-func frequentNone(b *Builder, none Keys) error { return b.FrequentBatch(none, nil, nil) }
+func frequentNone(b *Builder, none Keys) error { return b.AddFrequentBatch(none, nil, nil) }
 
-// FrequentBatch gives many frequent strangers in order, each with its element of weights. With nil weights each weight
-// is 1. answers may be nil; it only tells how many keys were taken, the first answers.Done, and has no Bools.
-func (b *Builder) FrequentBatch(keys Keys, weights []float64, answers *Answers) error {
-	const op = "petal.Builder.FrequentBatch"
+// AddFrequentBatch gives many frequent non-members in order, each with its element of weights. With nil weights each
+// weight is 1. answers may be nil; it only tells how many keys were taken, the first answers.Done, and has no Bools.
+func (b *Builder) AddFrequentBatch(keys Keys, weights []float64, answers *Answers) error {
+	const op = "petal.Builder.AddFrequentBatch"
 	given := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(weights))), len(weights))
 	if weights != nil {
 		if err := oneEach(op, "weights", given, keys); err != nil {
@@ -213,10 +213,10 @@ func (b *Builder) FrequentBatch(keys Keys, weights []float64, answers *Answers) 
 	return err
 }
 
-// Offered returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.
-func (b *Builder) Offered() (uint64, error) {
-	return answered("petal.Builder.Offered", func(count *uint64, failure *C.petal_error) {
-		C.petal_builder_offered(b.toRead(), (*C.uint64_t)(count), failure)
+// Insertions returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.
+func (b *Builder) KeyCount() (uint64, error) {
+	return answered("petal.Builder.KeyCount", func(count *uint64, failure *C.petal_error) {
+		C.petal_builder_key_count(b.toRead(), (*C.uint64_t)(count), failure)
 	})
 }
 

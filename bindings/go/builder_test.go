@@ -33,7 +33,7 @@ func TestBuilders(t *testing.T) {
 		check(t, b.AddHash(1))
 		add(HashKeys([]uint64{2, 3}))
 		wants(t, b.AddBatch(Uint64Keys(numbers), &Answers{Bools: make([]bool, len(numbers))}), ErrUnsupported)
-		if count := must(b.Offered()); count != uint64(added)+4 || count != 300_010 {
+		if count := must(b.KeyCount()); count != uint64(added)+4 || count != 300_010 {
 			t.Error(count)
 		}
 		f := must(b.Finish())
@@ -56,7 +56,7 @@ func TestBuilders(t *testing.T) {
 		check(t, b.Save(path))
 		saved := must(Open(path, nil))
 		check(t, saved.ContainsBatch(Uint64Keys(numbers[:1000]), &found))
-		if found.TrueCount != 1000 || must(b.Offered()) != 0 {
+		if found.TrueCount != 1000 || must(b.KeyCount()) != 0 {
 			t.Error("the saved filter lost keys")
 		}
 		check(t, saved.Close())

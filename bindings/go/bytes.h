@@ -61,9 +61,9 @@ static inline petal_status petal_go_filter_insert_shared(const petal_filter *fil
 	return petal_filter_insert_shared(filter, key, length, is_new);
 }
 
-static inline petal_status petal_go_hash(const petal_spec *spec, const uint8_t *key, size_t length, uint64_t *hash,
+static inline petal_status petal_go_spec_hash(const petal_spec *spec, const uint8_t *key, size_t length, uint64_t *hash,
 		petal_error *error) {
-	return petal_hash(spec, key, length, hash, error);
+	return petal_spec_hash(spec, key, length, hash, error);
 }
 
 static inline petal_status petal_go_filter_hash(const petal_filter *filter, const uint8_t *key, size_t length,
@@ -71,30 +71,30 @@ static inline petal_status petal_go_filter_hash(const petal_filter *filter, cons
 	return petal_filter_hash(filter, key, length, hash);
 }
 
-static inline petal_status petal_go_aggregate_meet(petal_aggregate *aggregate, const uint8_t *id, size_t length,
-		uint32_t state, double value, const petal_state_value *previous, size_t previous_count, petal_meeting *meeting,
+static inline petal_status petal_go_aggregate_add(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+		uint32_t state, double value, const petal_aggregate_state_value *previous, size_t previous_count, petal_aggregate_answer *meeting,
 		petal_error *error) {
-	return petal_aggregate_meet(aggregate, id, length, state, value, previous, previous_count, meeting, error);
+	return petal_aggregate_add(aggregate, id, length, state, value, previous, previous_count, meeting, error);
 }
 
-static inline petal_status petal_go_aggregate_leave(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+static inline petal_status petal_go_aggregate_remove(petal_aggregate *aggregate, const uint8_t *id, size_t length,
 		uint32_t state, double value, bool *left, petal_error *error) {
-	return petal_aggregate_leave(aggregate, id, length, state, value, left, error);
+	return petal_aggregate_remove(aggregate, id, length, state, value, left, error);
 }
 
-static inline petal_status petal_go_aggregate_told(const petal_aggregate *aggregate, const uint8_t *id, size_t length,
+static inline petal_status petal_go_aggregate_list_sent(const petal_aggregate *aggregate, const uint8_t *id, size_t length,
 		uint32_t *states, size_t room, size_t *count, petal_error *error) {
-	return petal_aggregate_told(aggregate, id, length, states, room, count, error);
+	return petal_aggregate_list_sent(aggregate, id, length, states, room, count, error);
 }
 
-static inline petal_status petal_go_aggregate_tell(petal_aggregate *aggregate, const uint8_t *id, size_t length,
-		uint32_t state, const petal_meeting *answer, petal_error *error) {
-	return petal_aggregate_tell(aggregate, id, length, state, answer, error);
+static inline petal_status petal_go_aggregate_record_sent(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+		uint32_t state, const petal_aggregate_answer *answer, petal_error *error) {
+	return petal_aggregate_record_sent(aggregate, id, length, state, answer, error);
 }
 
-static inline petal_status petal_go_aggregate_forget(petal_aggregate *aggregate, const uint8_t *id, size_t length,
+static inline petal_status petal_go_aggregate_forget_sent(petal_aggregate *aggregate, const uint8_t *id, size_t length,
 		uint32_t state, bool *forgotten, petal_error *error) {
-	return petal_aggregate_forget(aggregate, id, length, state, forgotten, error);
+	return petal_aggregate_forget_sent(aggregate, id, length, state, forgotten, error);
 }
 
 static inline petal_status petal_go_aggregate_open_in_buffer(uint8_t *buffer, size_t length,
@@ -123,7 +123,7 @@ static inline petal_status petal_go_digest_write(petal_digest *digest, const uin
 }
 
 static inline petal_status petal_go_digest_find(const petal_digest *digest, const uint8_t *excerpt, size_t length,
-		const petal_find_options *options, petal_digest_match *matches, size_t room, petal_digest_found *found,
+		const petal_digest_find_options *options, petal_digest_match *matches, size_t room, petal_digest_find_result *found,
 		petal_error *error) {
 	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
 }
@@ -133,9 +133,9 @@ static inline petal_status petal_go_digest_attach(petal_digest *digest, const ui
 	return petal_digest_attach(digest, bytes, length, error);
 }
 
-static inline petal_status petal_go_digest_attachment(const petal_digest *digest, uint8_t *buffer, size_t room,
+static inline petal_status petal_go_digest_get_attachment(const petal_digest *digest, uint8_t *buffer, size_t room,
 		size_t *length, petal_error *error) {
-	return petal_digest_attachment(digest, buffer, room, length, error);
+	return petal_digest_get_attachment(digest, buffer, room, length, error);
 }
 
 static inline petal_status petal_go_digest_open_in_buffer(uint8_t *buffer, size_t length,
@@ -183,8 +183,8 @@ static inline petal_status petal_go_filter_load_compact(const uint8_t *data, siz
 	return petal_filter_load_compact(data, length, options, filter, error);
 }
 
-static inline petal_status petal_go_compact_check(const uint8_t *data, size_t length, petal_error *error) {
-	return petal_compact_check(data, length, error);
+static inline petal_status petal_go_compact_verify(const uint8_t *data, size_t length, petal_error *error) {
+	return petal_compact_verify(data, length, error);
 }
 
 static inline bool petal_go_compact_contains_hash(const uint8_t *data, size_t length, uint64_t hash) {
@@ -221,9 +221,9 @@ static inline petal_status petal_go_index_attach(petal_index *index, const uint8
 	return petal_index_attach(index, bytes, length, error);
 }
 
-static inline petal_status petal_go_index_attachment(const petal_index *index, uint8_t *buffer, size_t room,
+static inline petal_status petal_go_index_get_attachment(const petal_index *index, uint8_t *buffer, size_t room,
 		size_t *length, petal_error *error) {
-	return petal_index_attachment(index, buffer, room, length, error);
+	return petal_index_get_attachment(index, buffer, room, length, error);
 }
 
 static inline petal_status petal_go_index_builder_add(petal_index_builder *builder, uint64_t id, const uint8_t *row,
@@ -246,48 +246,48 @@ static inline petal_status petal_go_index_serialize(const petal_index *index, ui
 	return petal_index_serialize(index, buffer, length, written, error);
 }
 
-static inline petal_status petal_go_index_top(const petal_index *index, const uint8_t *query, size_t length, size_t k,
-		const petal_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
-	return petal_index_top(index, query, length, k, options, hits, found, error);
+static inline petal_status petal_go_index_find_top(const petal_index *index, const uint8_t *query, size_t length, size_t k,
+		const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
+	return petal_index_find_top(index, query, length, k, options, hits, found, error);
 }
 
-static inline petal_status petal_go_index_at_least(const petal_index *index, const uint8_t *query, size_t length,
-		double threshold, const petal_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
+static inline petal_status petal_go_index_find_similar(const petal_index *index, const uint8_t *query, size_t length,
+		double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
 		petal_error *error) {
-	return petal_index_at_least(index, query, length, threshold, options, hits, room, found, error);
+	return petal_index_find_similar(index, query, length, threshold, options, hits, room, found, error);
 }
 
-static inline petal_status petal_go_index_each_at_least(const petal_index *index, const uint8_t *query, size_t length,
-		double threshold, const petal_search_options *options, petal_index_hit_callback each, void *context,
+static inline petal_status petal_go_index_visit_similar(const petal_index *index, const uint8_t *query, size_t length,
+		double threshold, const petal_index_search_options *options, petal_index_hit_callback each, void *context,
 		uint64_t *found, petal_error *error) {
-	return petal_index_each_at_least(index, query, length, threshold, options, each, context, found, error);
+	return petal_index_visit_similar(index, query, length, threshold, options, each, context, found, error);
 }
 
-static inline petal_status petal_go_index_top_many(const petal_index *index, const uint8_t *queries, size_t count,
-		size_t k, const petal_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
-	return petal_index_top_many(index, queries, count, k, options, hits, found, error);
+static inline petal_status petal_go_index_find_top_batch(const petal_index *index, const uint8_t *queries, size_t count,
+		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
+	return petal_index_find_top_batch(index, queries, count, k, options, hits, found, error);
 }
 
-static inline petal_status petal_go_index_at_least_many(const petal_index *index, const uint8_t *queries, size_t count,
-		double threshold, const petal_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
+static inline petal_status petal_go_index_find_similar_batch(const petal_index *index, const uint8_t *queries, size_t count,
+		double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
 		petal_error *error) {
-	return petal_index_at_least_many(index, queries, count, threshold, options, hits, room, found, error);
+	return petal_index_find_similar_batch(index, queries, count, threshold, options, hits, room, found, error);
 }
 
-static inline petal_status petal_go_index_contains_all(const petal_index *index, const uint8_t *query, size_t length,
-		const petal_search_options *options, uint64_t *ids, size_t room, size_t *found, petal_error *error) {
-	return petal_index_contains_all(index, query, length, options, ids, room, found, error);
+static inline petal_status petal_go_index_find_containing(const petal_index *index, const uint8_t *query, size_t length,
+		const petal_index_search_options *options, uint64_t *ids, size_t room, size_t *found, petal_error *error) {
+	return petal_index_find_containing(index, query, length, options, ids, room, found, error);
 }
 
-static inline petal_status petal_go_index_each_contains_all(const petal_index *index, const uint8_t *query,
-		size_t length, const petal_search_options *options, petal_index_row_callback each, void *context,
+static inline petal_status petal_go_index_visit_containing(const petal_index *index, const uint8_t *query,
+		size_t length, const petal_index_search_options *options, petal_index_row_callback each, void *context,
 		uint64_t *found, petal_error *error) {
-	return petal_index_each_contains_all(index, query, length, options, each, context, found, error);
+	return petal_index_visit_containing(index, query, length, options, each, context, found, error);
 }
 
-static inline petal_status petal_go_index_false_positive_rate_of(const petal_index *index, const uint8_t *query,
+static inline petal_status petal_go_index_expected_false_positive_rate(const petal_index *index, const uint8_t *query,
 		size_t length, double *rate, petal_error *error) {
-	return petal_index_false_positive_rate_of(index, query, length, rate, error);
+	return petal_index_expected_false_positive_rate(index, query, length, rate, error);
 }
 
 static inline petal_status petal_go_index_add_feature(const petal_index *index, uint8_t *row, size_t length,
@@ -305,9 +305,9 @@ static inline petal_status petal_go_index_fold_row(const petal_index *index, con
 	return petal_index_fold_row(index, row, length, fold, width, folded, folded_length, error);
 }
 
-static inline petal_status petal_go_index_corrected(const petal_index *index, const uint8_t *first,
+static inline petal_status petal_go_index_estimate_similarity(const petal_index *index, const uint8_t *first,
 		const uint8_t *second, size_t length, double *similarity, double *margin, petal_error *error) {
-	return petal_index_corrected(index, first, second, length, similarity, margin, error);
+	return petal_index_estimate_similarity(index, first, second, length, similarity, margin, error);
 }
 
 static inline petal_status petal_go_map_get(const petal_map *map, const uint8_t *key, size_t length, uint64_t *value,
@@ -374,9 +374,9 @@ static inline petal_status petal_go_builder_exclude(petal_builder *builder, cons
 	return petal_builder_exclude(builder, key, length);
 }
 
-static inline petal_status petal_go_builder_frequent(petal_builder *builder, const uint8_t *key, size_t length,
+static inline petal_status petal_go_builder_add_frequent(petal_builder *builder, const uint8_t *key, size_t length,
 		double weight) {
-	return petal_builder_frequent(builder, key, length, weight);
+	return petal_builder_add_frequent(builder, key, length, weight);
 }
 
 static inline petal_status petal_go_builder_merge(petal_builder *builder, const uint8_t *state, size_t length,
@@ -402,17 +402,17 @@ static inline bool petal_go_router_contains(const petal_router *router, const ui
 }
 
 static inline petal_status petal_go_router_receive(petal_router *router, uint64_t neighbour, const uint8_t *message,
-		size_t length, petal_received *received, petal_error *error) {
+		size_t length, petal_router_received *received, petal_error *error) {
 	return petal_router_receive(router, neighbour, message, length, received, error);
 }
 
-static inline petal_status petal_go_router_route(const petal_router *router, const uint8_t *key, size_t length,
-		const uint64_t *from, uint32_t hops_left, petal_route *route) {
-	return petal_router_route(router, key, length, from, hops_left, route);
+static inline petal_status petal_go_router_get_route(const petal_router *router, const uint8_t *key, size_t length,
+		const uint64_t *from, uint32_t hops_left, petal_router_route *route) {
+	return petal_router_get_route(router, key, length, from, hops_left, route);
 }
 
 static inline petal_status petal_go_router_walk(const petal_router *router, const uint8_t *key, size_t length,
-		petal_walk *walk, petal_route *route) {
+		petal_router_walk_state *walk, petal_router_route *route) {
 	return petal_router_walk(router, key, length, walk, route);
 }
 
@@ -490,7 +490,7 @@ static inline petal_status petal_go_sketch_list_keys(const petal_sketch *sketch,
 }
 
 static inline petal_status petal_go_sketch_get(const petal_sketch *sketch, const uint8_t *key, size_t length,
-		petal_presence *presence, petal_pair *pair, petal_error *error) {
+		petal_sketch_presence *presence, petal_sketch_pair *pair, petal_error *error) {
 	return petal_sketch_get(sketch, key, length, presence, pair, error);
 }
 
@@ -603,7 +603,7 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 	case PETAL_GO_BUILDER_EXCLUDE:
 		return petal_builder_exclude_batch(handle, keys, answers, error);
 	case PETAL_GO_BUILDER_FREQUENT:
-		return petal_builder_frequent_batch(handle, keys, (const double *)given, answers, error);
+		return petal_builder_add_frequent_batch(handle, keys, (const double *)given, answers, error);
 	case PETAL_GO_REJUVENATE:
 		return petal_filter_rejuvenate_batch(handle, keys, answers, error);
 	case PETAL_GO_ROUTER_INSERT:

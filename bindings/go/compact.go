@@ -99,10 +99,10 @@ func LoadCompact(form []byte, options *CompactOptions) (*Filter, error) {
 	}))
 }
 
-// CheckCompact compares all of a compact form with its checksum.
-func CheckCompact(form []byte) error {
-	return called("petal.CheckCompact", func(failure *C.petal_error) {
-		C.petal_go_compact_check(nonNil(form), C.size_t(len(form)), failure)
+// VerifyCompact compares all of a compact form with its checksum.
+func VerifyCompact(form []byte) error {
+	return called("petal.VerifyCompact", func(failure *C.petal_error) {
+		C.petal_go_compact_verify(nonNil(form), C.size_t(len(form)), failure)
 	})
 }
 

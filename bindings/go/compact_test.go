@@ -15,7 +15,7 @@ func TestCompactForms(t *testing.T) {
 		t.Error("AppendCompact")
 	}
 	form = form[6:]
-	check(t, CheckCompact(form))
+	check(t, VerifyCompact(form))
 	loaded := must(LoadCompact(form, options))
 	defer loaded.Close()
 	for i := range uint64(3000) {
@@ -29,7 +29,7 @@ func TestCompactForms(t *testing.T) {
 		t.Error("a form that is none says false")
 	}
 	form[0] ^= 1
-	wants(t, CheckCompact(form), ErrCorrupt)
+	wants(t, VerifyCompact(form), ErrCorrupt)
 	wants(t, errorIn(LoadCompact(form, options)), ErrCorrupt)
 }
 

@@ -13,17 +13,17 @@ type State uint32
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload, or not yet. Somebody is changing the image, or was changing it
-	// when the process ended, or the filter comes from such an image.
-	StateDirty State = C.PETAL_STATE_DIRTY
+	// StateUnclean says that nobody marked the payload clean, or not yet. Somebody is changing the image, or was changing
+	// it when the process ended, or the filter comes from such an image.
+	StateUnclean State = C.PETAL_STATE_UNCLEAN
 	// StateInPlace says that the image lies in a mapped file.
 	StateInPlace State = C.PETAL_STATE_IN_PLACE
 	// StateWritable says that this handle can change the filter.
 	StateWritable State = C.PETAL_STATE_WRITABLE
 	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
 	StateCanHash State = C.PETAL_STATE_CAN_HASH
-	// StateUnvouched says that the filter is dirty and that only [Filter.Vouch] makes it clean again.
-	StateUnvouched State = C.PETAL_STATE_UNVOUCHED
+	// StateStaysUnclean says that the filter is unclean and that only [Filter.MarkClean] makes it clean again.
+	StateStaysUnclean State = C.PETAL_STATE_STAYS_UNCLEAN
 )
 
 // Has says whether the state includes all of other.
@@ -44,8 +44,8 @@ type Description struct {
 	Hashes uint32 `json:"hashes"`
 	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
 	Capacity uint64 `json:"capacity"`
-	// Offered is how many keys were offered so far, duplicates included.
-	Offered uint64 `json:"offered"`
+	// Insertions is how many keys were inserted so far, duplicates included.
+	Insertions uint64 `json:"insertions"`
 	// Bits is how many bits the filter spreads its keys over.
 	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
@@ -116,7 +116,7 @@ func descriptionOf(raw *C.petal_description) Description {
 		State:             State(raw.state),
 		Hashes:            uint32(raw.hashes),
 		Capacity:          uint64(raw.capacity),
-		Offered:           uint64(raw.offered),
+		Insertions:        uint64(raw.insertions),
 		Bits:              uint64(raw.bits),
 		Bytes:             uint64(raw.bytes),
 		BitsPerKey:        float64(raw.bits_per_key),
@@ -129,7 +129,7 @@ func descriptionOf(raw *C.petal_description) Description {
 func (f *Filter) Statistics() (Statistics, error) {
 	const op = "petal.Filter.Statistics"
 	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
-		C.petal_filter_statistics(f.toRead(), raw, failure)
+		C.petal_filter_get_statistics(f.toRead(), raw, failure)
 	})
 }
 
@@ -148,7 +148,7 @@ func statisticsOf(raw *C.petal_statistics) Statistics {
 // of a keyed filter. Only reads the filter.
 func (f *Filter) Spec() (Spec, error) {
 	return writtenSpec("petal.Filter.Spec", func(raw *C.petal_spec, failure *C.petal_error) {
-		C.petal_filter_spec(f.toRead(), raw, failure)
+		C.petal_filter_get_spec(f.toRead(), raw, failure)
 	})
 }
 
@@ -187,13 +187,15 @@ func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
 // Estimate returns how many distinct keys the filter holds, judged by its bits. Returns [ErrUnsupported] if its kind
 // cannot tell. Reads the whole payload, and changes nothing.
 func (f *Filter) Estimate() (Estimate, error) {
-	return converted("petal.Filter.Estimate", C.petal_estimate{}, estimate,
-		func(raw *C.petal_estimate, failure *C.petal_error) { C.petal_filter_estimate(f.toRead(), raw, failure) })
+	return converted("petal.Filter.Estimate", C.petal_filter_estimate{}, estimate,
+		func(raw *C.petal_filter_estimate, failure *C.petal_error) {
+			C.petal_filter_get_estimate(f.toRead(), raw, failure)
+		})
 }
 
 // EstimateOverlap compares two filters that could be merged. Reads both payloads, and changes nothing.
 func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
-	raw := C.petal_overlap{struct_size: C.size_t(unsafe.Sizeof(C.petal_overlap{}))}
+	raw := C.petal_filter_overlap{struct_size: C.size_t(unsafe.Sizeof(C.petal_filter_overlap{}))}
 	err := called("petal.Filter.EstimateOverlap", func(failure *C.petal_error) {
 		C.petal_filter_estimate_overlap(f.toRead(), other.toRead(), &raw, failure)
 	})
@@ -207,7 +209,7 @@ func (f *Filter) EstimateOverlap(other *Filter) (Overlap, error) {
 	}, err
 }
 
-func estimate(raw *C.petal_estimate) Estimate {
+func estimate(raw *C.petal_filter_estimate) Estimate {
 	return Estimate{
 		Value:         float64(raw.value),
 		StandardError: float64(raw.standard_error),

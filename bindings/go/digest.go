@@ -32,10 +32,10 @@ type DigestMatch struct {
 }
 
 // NoPayload is the id in a match of a digest that keeps no ids.
-const NoPayload uint64 = C.PETAL_NO_PAYLOAD
+const NoPayload uint64 = C.PETAL_DIGEST_NO_PAYLOAD
 
-// DigestFound says what a search found.
-type DigestFound struct {
+// DigestFindResult says what a search found.
+type DigestFindResult struct {
 	// Matches are the places.
 	Matches []DigestMatch
 	// Complete says that the search came to its end. Otherwise the search stopped at one of the bounds, and there may be
@@ -50,8 +50,8 @@ type DigestFound struct {
 	Lookups uint64
 }
 
-// FindOptions are the bounds of a search. 0 is the default of each.
-type FindOptions struct {
+// DigestFindOptions are the bounds of a search. 0 is the default of each.
+type DigestFindOptions struct {
 	// MaxExcerpt is the most bytes that an excerpt may have; 0 is 2^20.
 	MaxExcerpt uint64
 	// MaxLookups is the most entries of the filter that are looked up; 0 is 2^28.
@@ -126,8 +126,8 @@ const maxDigestMatches = 1 << 20
 
 // Find looks for an excerpt. options may be nil. Returns [ErrOutOfRange] for an excerpt that is shorter than
 // [Digest.ShortestExcerpt], too long, or without a block if blocks are cut by content. Only reads the digest.
-func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error) {
-	raw := C.petal_find_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_find_options{}))}
+func (d *Digest) Find(excerpt []byte, options *DigestFindOptions) (DigestFindResult, error) {
+	raw := C.petal_digest_find_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_find_options{}))}
 	room := 64
 	if options != nil {
 		raw.max_excerpt, raw.max_lookups = C.uint64_t(options.MaxExcerpt), C.uint64_t(options.MaxLookups)
@@ -136,15 +136,15 @@ func (d *Digest) Find(excerpt []byte, options *FindOptions) (DigestFound, error)
 		}
 	}
 	matches := make([]DigestMatch, room)
-	found := C.petal_digest_found{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_found{}))}
+	found := C.petal_digest_find_result{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_find_result{}))}
 	err := called("petal.Digest.Find", func(failure *C.petal_error) {
 		C.petal_go_digest_find(d.raw(), bytesOf(excerpt), C.size_t(len(excerpt)), &raw,
 			(*C.petal_digest_match)(unsafe.Pointer(unsafe.SliceData(matches))), C.size_t(room), &found, failure)
 	})
 	if err != nil {
-		return DigestFound{}, err
+		return DigestFindResult{}, err
 	}
-	return DigestFound{
+	return DigestFindResult{
 		Matches:       matches[:found.matches:found.matches],
 		Complete:      found.is_complete != 0,
 		Rate:          float64(found.rate),
@@ -176,11 +176,11 @@ func (d *Digest) ExpectedRate(length uint64) (float64, error) {
 }
 
 // Measure returns the counters of the digest, in constant time.
-func (d *Digest) Measure() (DigestStatistics, error) {
+func (d *Digest) Statistics() (DigestStatistics, error) {
 	raw := C.petal_digest_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_statistics{}))}
-	return converted("petal.Digest.Measure", raw, digestStatisticsOf,
+	return converted("petal.Digest.Statistics", raw, digestStatisticsOf,
 		func(raw *C.petal_digest_statistics, failure *C.petal_error) {
-			C.petal_digest_measure(d.raw(), raw, failure)
+			C.petal_digest_get_statistics(d.raw(), raw, failure)
 		})
 }
 
@@ -198,7 +198,7 @@ func digestStatisticsOf(raw *C.petal_digest_statistics) DigestStatistics {
 // PayloadAt returns the id and the length of the payload that came as number index, from 0 on.
 func (d *Digest) PayloadAt(index uint64) (payload, length uint64, err error) {
 	told, err := answered("petal.Digest.PayloadAt", func(told *[2]uint64, failure *C.petal_error) {
-		C.petal_digest_payload_at(d.raw(), C.uint64_t(index), (*C.uint64_t)(&told[0]), (*C.uint64_t)(&told[1]), failure)
+		C.petal_digest_get_payload_at(d.raw(), C.uint64_t(index), (*C.uint64_t)(&told[0]), (*C.uint64_t)(&told[1]), failure)
 	})
 	return told[0], told[1], err
 }
@@ -216,13 +216,13 @@ func (d *Digest) Attachment() ([]byte, error) {
 	size := func() (uint64, error) {
 		return answered(op, func(size *uint64, failure *C.petal_error) {
 			var length C.size_t
-			C.petal_go_digest_attachment(d.raw(), nil, 0, &length, failure)
+			C.petal_go_digest_get_attachment(d.raw(), nil, 0, &length, failure)
 			*size = uint64(length)
 		})
 	}
 	return marshalled(op, size, func(bytes []byte, failure *C.petal_error) {
 		var length C.size_t
-		C.petal_go_digest_attachment(d.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
+		C.petal_go_digest_get_attachment(d.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
 	})
 }
 

@@ -112,10 +112,10 @@ func (d *Digest) Sync() error {
 	return called("petal.Digest.Sync", func(failure *C.petal_error) { C.petal_digest_sync(d.toChange(), failure) })
 }
 
-// Vouch declares the present bytes to be right, and makes the digest clean. Reads the whole payload. Changes the
+// MarkClean declares the present bytes to be right, and makes the digest clean. Reads the whole payload. Changes the
 // digest.
-func (d *Digest) Vouch() error {
-	return called("petal.Digest.Vouch", func(failure *C.petal_error) { C.petal_digest_vouch(d.toChange(), failure) })
+func (d *Digest) MarkClean() error {
+	return called("petal.Digest.MarkClean", func(failure *C.petal_error) { C.petal_digest_mark_clean(d.toChange(), failure) })
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

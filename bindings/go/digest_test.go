@@ -55,9 +55,9 @@ func TestDigestsFindExcerptsWhereTheyWere(t *testing.T) {
 				t.Errorf("cut %v: payload %d is not found", cut, id)
 			}
 		}
-		stranger := make([]byte, 400)
-		rand.New(rand.NewSource(2)).Read(stranger)
-		if found := must(d.Find(stranger, &FindOptions{MaxMatches: 3})); len(found.Matches) != 0 {
+		nonMember := make([]byte, 400)
+		rand.New(rand.NewSource(2)).Read(nonMember)
+		if found := must(d.Find(nonMember, &DigestFindOptions{MaxMatches: 3})); len(found.Matches) != 0 {
 			t.Error(found)
 		}
 		image := must(d.MarshalBinary())
@@ -83,14 +83,14 @@ func TestDigestsSayTheirRates(t *testing.T) {
 	if d.ShortestExcerpt() != 63 || length < 63 || must(d.ExpectedRate(length)) > 1e-9 {
 		t.Error(d.ShortestExcerpt(), length)
 	}
-	told := must(d.Measure())
+	told := must(d.Statistics())
 	if told.Payloads != 10 || told.Longest != 2000 || told.Entries != 2*62*10 || told.Fill > 0.6 || told.EntryRate > 0.01 {
 		t.Error(told)
 	}
 	if id, bytes, err := d.PayloadAt(9); id != 9 || bytes != 2000 || err != nil {
 		t.Error(id, bytes, err)
 	}
-	if description := must(d.Describe()); uint32(description.Kind) != 1280 || description.Offered != 20000 {
+	if description := must(d.Describe()); uint32(description.Kind) != 1280 || description.Insertions != 20000 {
 		t.Error(description)
 	}
 	check(t, d.Attach([]byte("names")))
@@ -101,9 +101,9 @@ func TestDigestsSayTheirRates(t *testing.T) {
 		t.Error("no capabilities")
 	}
 	check(t, d.Sync())
-	check(t, d.Vouch())
+	check(t, d.MarkClean())
 	check(t, d.Clear())
-	if told := must(d.Measure()); told.Payloads != 0 {
+	if told := must(d.Statistics()); told.Payloads != 0 {
 		t.Error(told)
 	}
 }
@@ -121,11 +121,11 @@ func TestDigestsSayWhatIsWrong(t *testing.T) {
 	refused(d.Attach(payloads[0]), ErrTooLarge)
 	_, err := d.Find(payloads[0][:62], nil)
 	refused(err, ErrOutOfRange)
-	_, err = d.Find(payloads[0], &FindOptions{MaxExcerpt: 1999})
+	_, err = d.Find(payloads[0], &DigestFindOptions{MaxExcerpt: 1999})
 	refused(err, ErrOutOfRange)
 	_, err = d.Write(payloads[0])
 	refused(err, ErrContradiction)
-	if found := must(d.Find(payloads[0], &FindOptions{MaxLookups: 1})); found.Complete {
+	if found := must(d.Find(payloads[0], &DigestFindOptions{MaxLookups: 1})); found.Complete {
 		t.Error(found)
 	}
 	_, _, err = d.PayloadAt(10)

@@ -23,7 +23,7 @@ func withImages(t *testing.T) []encodable {
 	check(t, s.InsertUint64(5))
 	r := routers(t, 2)[1]
 	a := newAggregate(t, 0.01)
-	must(a.MeetString("sensor", StateValue{1, 2}))
+	must(a.AddString("sensor", AggregateStateValue{1, 2}))
 	d, _ := smallDigest(t, "fixed")
 	x := smallIndex(t)
 	return []encodable{filled(Spec{Capacity: 100}, 100), m, s, r, a, d, x}

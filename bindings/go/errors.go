@@ -30,13 +30,13 @@ const (
 	ErrUnsupported  Status = C.PETAL_ERR_UNSUPPORTED
 	ErrIncompatible Status = C.PETAL_ERR_INCOMPATIBLE
 	ErrExternalHash Status = C.PETAL_ERR_EXTERNAL_HASH
-	ErrKeyMissing   Status = C.PETAL_ERR_KEY_MISSING
-	ErrKeyMismatch  Status = C.PETAL_ERR_KEY_MISMATCH
+	ErrKeyMissing   Status = C.PETAL_ERR_SECRET_MISSING
+	ErrKeyMismatch  Status = C.PETAL_ERR_SECRET_MISMATCH
 	ErrForeign      Status = C.PETAL_ERR_FOREIGN
 	ErrTruncated    Status = C.PETAL_ERR_TRUNCATED
 	ErrCorrupt      Status = C.PETAL_ERR_CORRUPT
 	ErrNewerVersion Status = C.PETAL_ERR_NEWER_VERSION
-	ErrDirty        Status = C.PETAL_ERR_DIRTY
+	ErrUnclean      Status = C.PETAL_ERR_UNCLEAN
 	ErrIO           Status = C.PETAL_ERR_IO
 	ErrNotFound     Status = C.PETAL_ERR_NOT_FOUND
 	ErrAccessDenied Status = C.PETAL_ERR_ACCESS_DENIED

@@ -85,7 +85,7 @@ func TestClosedOnesFail(t *testing.T) {
 		for _, err := range []error{
 			added, f.InsertBatch(Keys{}, nil),
 			described, measured, copied, written, marshalled, spec, equal, f.Merge(closed), open.Merge(f),
-			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.Vouch(), f.Verify(), f.Clear(), f.Fold(2),
+			f.Save(filepath.Join(t.TempDir(), "x")), f.Sync(), f.MarkClean(), f.Verify(), f.Clear(), f.Fold(2),
 		} {
 			wants(t, err, ErrClosed)
 		}
@@ -118,7 +118,7 @@ func TestClosedOnesFail(t *testing.T) {
 	if wants(t, err, ErrUnsupported); err == nil || !strings.HasSuffix(err.Error(), "open it as an index") {
 		t.Error(err)
 	}
-	_, counted := b.Offered()
+	_, counted := b.KeyCount()
 	_, finished := b.Finish()
 	for _, err := range []error{b.AddString("a"), b.AddBatch(StringKeys([]string{"a"}), nil), counted, finished,
 		b.Save("x")} {

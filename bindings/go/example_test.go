@@ -109,7 +109,7 @@ func ExampleFilter_InsertShared() {
 	}
 	group.Wait()
 	// Shared insertions are not counted one by one.
-	if err := seen.AddOffered(400); err != nil {
+	if err := seen.AddInsertions(400); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(seen.ContainsUint64(0), seen.ContainsUint64(399))

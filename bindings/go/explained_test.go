@@ -17,7 +17,7 @@ func TestWhatCannotBeDoneIsExplained(t *testing.T) {
 		for i := range value.NumMethod() {
 			method := value.Type().Method(i).Name
 			switch method {
-			case "Close", "Save", "WriteTo", "Vouch", "Sync", "Export", "ExportTo", "AppendCompact", "UnmarshalBinary",
+			case "Close", "Save", "WriteTo", "MarkClean", "Sync", "Export", "ExportTo", "AppendCompact", "UnmarshalBinary",
 				"ReadFrom":
 				continue
 			}

@@ -74,7 +74,7 @@ func Formats() []FormatInfo {
 	formats := make([]FormatInfo, 0, int(C.petal_format_count()))
 	for index := range cap(formats) {
 		raw := newFormatInfo()
-		if C.petal_format_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
+		if C.petal_format_get(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			formats = append(formats, formatInfo(&raw))
 		}
 	}
@@ -111,7 +111,8 @@ func FormatSpec(format, variant string, capacity uint64, falsePositiveRate float
 		return Spec{}, err
 	}
 	return writtenSpec(op, func(raw *C.petal_spec, failure *C.petal_error) {
-		C.petal_format_spec(name, asked, C.uint64_t(capacity), C.double(falsePositiveRate), C.uint64_t(seed), raw, failure)
+		C.petal_format_get_spec(name, asked, C.uint64_t(capacity), C.double(falsePositiveRate), C.uint64_t(seed), raw,
+			failure)
 	})
 }
 
@@ -195,7 +196,7 @@ func formatInfo(raw *C.petal_format_info) FormatInfo {
 	}
 	for index := range int(raw.variant_count) {
 		var name [C.PETAL_NAME_SIZE]C.char
-		if C.petal_format_variant(&raw.name[0], C.size_t(index), &name[0], nil) == C.PETAL_OK {
+		if C.petal_format_get_variant(&raw.name[0], C.size_t(index), &name[0], nil) == C.PETAL_OK {
 			info.Variants = append(info.Variants, C.GoString(&name[0]))
 		}
 	}

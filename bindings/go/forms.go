@@ -109,9 +109,9 @@ import "runtime"
 // MeetString is [Aggregate.Meet] for the bytes of a string.
 func (a *Aggregate) MeetString(id string, now StateValue, previous ...StateValue) (Meeting, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetString", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_go_aggregate_meet(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
+	return converted("petal.Aggregate.MeetString", C.petal_aggregate_answer{}, meetingOf,
+		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
+			C.petal_go_aggregate_add(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
@@ -119,9 +119,9 @@ func (a *Aggregate) MeetString(id string, now StateValue, previous ...StateValue
 // MeetUint64 is [Aggregate.Meet] for a number.
 func (a *Aggregate) MeetUint64(id uint64, now StateValue, previous ...StateValue) (Meeting, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetUint64", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_aggregate_meet_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
+	return converted("petal.Aggregate.MeetUint64", C.petal_aggregate_answer{}, meetingOf,
+		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
+			C.petal_aggregate_add_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
@@ -129,9 +129,9 @@ func (a *Aggregate) MeetUint64(id uint64, now StateValue, previous ...StateValue
 // MeetHash is [Aggregate.Meet] for the hash of a key.
 func (a *Aggregate) MeetHash(hash uint64, now StateValue, previous ...StateValue) (Meeting, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetHash", C.petal_meeting{}, meetingOf,
-		func(meeting *C.petal_meeting, failure *C.petal_error) {
-			C.petal_aggregate_meet_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
+	return converted("petal.Aggregate.MeetHash", C.petal_aggregate_answer{}, meetingOf,
+		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
+			C.petal_aggregate_add_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
@@ -139,7 +139,7 @@ func (a *Aggregate) MeetHash(hash uint64, now StateValue, previous ...StateValue
 // LeaveString is [Aggregate.Leave] for the bytes of a string.
 func (a *Aggregate) LeaveString(id string, now StateValue) (left bool, err error) {
 	return answered("petal.Aggregate.LeaveString", func(left *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_leave(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
+		C.petal_go_aggregate_remove(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
@@ -147,7 +147,7 @@ func (a *Aggregate) LeaveString(id string, now StateValue) (left bool, err error
 // LeaveUint64 is [Aggregate.Leave] for a number.
 func (a *Aggregate) LeaveUint64(id uint64, now StateValue) (left bool, err error) {
 	return answered("petal.Aggregate.LeaveUint64", func(left *bool, failure *C.petal_error) {
-		C.petal_aggregate_leave_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
+		C.petal_aggregate_remove_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
@@ -155,7 +155,7 @@ func (a *Aggregate) LeaveUint64(id uint64, now StateValue) (left bool, err error
 // LeaveHash is [Aggregate.Leave] for the hash of a key.
 func (a *Aggregate) LeaveHash(hash uint64, now StateValue) (left bool, err error) {
 	return answered("petal.Aggregate.LeaveHash", func(left *bool, failure *C.petal_error) {
-		C.petal_aggregate_leave_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
+		C.petal_aggregate_remove_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
@@ -164,7 +164,7 @@ func (a *Aggregate) LeaveHash(hash uint64, now StateValue) (left bool, err error
 func (a *Aggregate) ToldString(id string) ([]uint32, error) {
 	return toldBy("petal.Aggregate.ToldString",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_go_aggregate_told(a.raw(), textOf(id), C.size_t(len(id)), states, room, count, failure)
+			C.petal_go_aggregate_list_sent(a.raw(), textOf(id), C.size_t(len(id)), states, room, count, failure)
 		})
 }
 
@@ -172,7 +172,7 @@ func (a *Aggregate) ToldString(id string) ([]uint32, error) {
 func (a *Aggregate) ToldUint64(id uint64) ([]uint32, error) {
 	return toldBy("petal.Aggregate.ToldUint64",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_aggregate_told_u64(a.raw(), C.uint64_t(id), states, room, count, failure)
+			C.petal_aggregate_list_sent_u64(a.raw(), C.uint64_t(id), states, room, count, failure)
 		})
 }
 
@@ -180,7 +180,7 @@ func (a *Aggregate) ToldUint64(id uint64) ([]uint32, error) {
 func (a *Aggregate) ToldHash(hash uint64) ([]uint32, error) {
 	return toldBy("petal.Aggregate.ToldHash",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_aggregate_told_hash(a.raw(), C.uint64_t(hash), states, room, count, failure)
+			C.petal_aggregate_list_sent_hash(a.raw(), C.uint64_t(hash), states, room, count, failure)
 		})
 }
 
@@ -188,7 +188,7 @@ func (a *Aggregate) ToldHash(hash uint64) ([]uint32, error) {
 func (a *Aggregate) TellString(id string, state uint32, answer *Meeting) error {
 	raw := rawOf(answer)
 	return called("petal.Aggregate.TellString", func(failure *C.petal_error) {
-		C.petal_go_aggregate_tell(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
+		C.petal_go_aggregate_record_sent(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
 	})
 }
 
@@ -196,7 +196,7 @@ func (a *Aggregate) TellString(id string, state uint32, answer *Meeting) error {
 func (a *Aggregate) TellUint64(id uint64, state uint32, answer *Meeting) error {
 	raw := rawOf(answer)
 	return called("petal.Aggregate.TellUint64", func(failure *C.petal_error) {
-		C.petal_aggregate_tell_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
+		C.petal_aggregate_record_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
 	})
 }
 
@@ -204,14 +204,14 @@ func (a *Aggregate) TellUint64(id uint64, state uint32, answer *Meeting) error {
 func (a *Aggregate) TellHash(hash uint64, state uint32, answer *Meeting) error {
 	raw := rawOf(answer)
 	return called("petal.Aggregate.TellHash", func(failure *C.petal_error) {
-		C.petal_aggregate_tell_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state), raw, failure)
+		C.petal_aggregate_record_sent_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state), raw, failure)
 	})
 }
 
 // ForgetString is [Aggregate.Forget] for the bytes of a string.
 func (a *Aggregate) ForgetString(id string, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.ForgetString", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_go_aggregate_forget(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state),
+		C.petal_go_aggregate_forget_sent(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
@@ -219,7 +219,7 @@ func (a *Aggregate) ForgetString(id string, state uint32) (forgotten bool, err e
 // ForgetUint64 is [Aggregate.Forget] for a number.
 func (a *Aggregate) ForgetUint64(id uint64, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.ForgetUint64", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_aggregate_forget_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state),
+		C.petal_aggregate_forget_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
@@ -227,7 +227,7 @@ func (a *Aggregate) ForgetUint64(id uint64, state uint32) (forgotten bool, err e
 // ForgetHash is [Aggregate.Forget] for the hash of a key.
 func (a *Aggregate) ForgetHash(hash uint64, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.ForgetHash", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_aggregate_forget_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state),
+		C.petal_aggregate_forget_sent_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
@@ -295,25 +295,25 @@ func (b *Builder) ExcludeHash(hash uint64) error {
 	return explained("petal.Builder.ExcludeHash", status, b, excludeNone, HashKeys(nil))
 }
 
-// FrequentString is [Builder.Frequent] for the bytes of a string.
-func (b *Builder) FrequentString(key string, weight float64) error {
-	status := C.petal_go_builder_frequent(b.toChange(), textOf(key), C.size_t(len(key)), C.double(weight))
+// AddFrequentString is [Builder.AddFrequent] for the bytes of a string.
+func (b *Builder) AddFrequentString(key string, weight float64) error {
+	status := C.petal_go_builder_add_frequent(b.toChange(), textOf(key), C.size_t(len(key)), C.double(weight))
 	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentString", status, StringKeys(nil), weight)
+	return b.whyFrequent("petal.Builder.AddFrequentString", status, StringKeys(nil), weight)
 }
 
-// FrequentUint64 is [Builder.Frequent] for a number, which is the same key as its eight little-endian bytes.
-func (b *Builder) FrequentUint64(key uint64, weight float64) error {
-	status := C.petal_builder_frequent_u64(b.toChange(), C.uint64_t(key), C.double(weight))
+// AddFrequentUint64 is [Builder.AddFrequent] for a number, which is the same key as its eight little-endian bytes.
+func (b *Builder) AddFrequentUint64(key uint64, weight float64) error {
+	status := C.petal_builder_add_frequent_u64(b.toChange(), C.uint64_t(key), C.double(weight))
 	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentUint64", status, Uint64Keys(nil), weight)
+	return b.whyFrequent("petal.Builder.AddFrequentUint64", status, Uint64Keys(nil), weight)
 }
 
-// FrequentHash is [Builder.Frequent] for the hash of a key.
-func (b *Builder) FrequentHash(hash uint64, weight float64) error {
-	status := C.petal_builder_frequent_hash(b.toChange(), C.uint64_t(hash), C.double(weight))
+// AddFrequentHash is [Builder.AddFrequent] for the hash of a key.
+func (b *Builder) AddFrequentHash(hash uint64, weight float64) error {
+	status := C.petal_builder_add_frequent_hash(b.toChange(), C.uint64_t(hash), C.double(weight))
 	runtime.KeepAlive(b)
-	return b.whyFrequent("petal.Builder.FrequentHash", status, HashKeys(nil), weight)
+	return b.whyFrequent("petal.Builder.AddFrequentHash", status, HashKeys(nil), weight)
 }
 
 // GetString is [Map.Get] for the bytes of a string.
@@ -623,8 +623,8 @@ func (r *Router) ContainsHash(hash uint64) bool {
 
 // RouteString is [Router.Route] for the bytes of a string.
 func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, error) {
-	var route C.petal_route
-	status := C.petal_go_router_route(r.raw(), textOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
+	var route C.petal_router_route
+	status := C.petal_go_router_get_route(r.raw(), textOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.RouteString", status, &route)
@@ -632,8 +632,8 @@ func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, 
 
 // RouteUint64 is [Router.Route] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	var route C.petal_route
-	status := C.petal_router_route_u64(r.raw(), C.uint64_t(key), (*C.uint64_t)(from),
+	var route C.petal_router_route
+	status := C.petal_router_get_route_u64(r.raw(), C.uint64_t(key), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.RouteUint64", status, &route)
@@ -641,8 +641,8 @@ func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, 
 
 // RouteHash is [Router.Route] for the hash of a key.
 func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, error) {
-	var route C.petal_route
-	status := C.petal_router_route_hash(r.raw(), C.uint64_t(hash), (*C.uint64_t)(from),
+	var route C.petal_router_route
+	status := C.petal_router_get_route_hash(r.raw(), C.uint64_t(hash), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.RouteHash", status, &route)
@@ -650,7 +650,7 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 
 // WalkString is [Router.Walk] for the bytes of a string.
 func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
-	var route C.petal_route
+	var route C.petal_router_route
 	status := C.petal_go_router_walk(r.raw(), textOf(key), C.size_t(len(key)), walk.raw(), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.WalkString", status, &route)
@@ -658,7 +658,7 @@ func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
 
 // WalkUint64 is [Router.Walk] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
-	var route C.petal_route
+	var route C.petal_router_route
 	status := C.petal_router_walk_u64(r.raw(), C.uint64_t(key), walk.raw(), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.WalkUint64", status, &route)
@@ -666,7 +666,7 @@ func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
 
 // WalkHash is [Router.Walk] for the hash of a key.
 func (r *Router) WalkHash(hash uint64, walk *Walk) (Route, error) {
-	var route C.petal_route
+	var route C.petal_router_route
 	status := C.petal_router_walk_hash(r.raw(), C.uint64_t(hash), walk.raw(), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.WalkHash", status, &route)
@@ -739,22 +739,25 @@ func (s *Sketch) RemoveHash(hash uint64) error {
 }
 
 // GetString is [Sketch.Get] for the bytes of a string.
-func (s *Sketch) GetString(key string) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetString", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+func (s *Sketch) GetString(key string) (SketchPresence, SketchPair, error) {
+	return s.got("petal.Sketch.GetString", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
+		failure *C.petal_error) {
 		C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
 	})
 }
 
 // GetUint64 is [Sketch.Get] for a number.
-func (s *Sketch) GetUint64(key uint64) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetUint64", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+func (s *Sketch) GetUint64(key uint64) (SketchPresence, SketchPair, error) {
+	return s.got("petal.Sketch.GetUint64", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
+		failure *C.petal_error) {
 		C.petal_sketch_get_u64(s.raw(), C.uint64_t(key), p, pair, failure)
 	})
 }
 
 // GetHash is [Sketch.Get] for the hash of a key.
-func (s *Sketch) GetHash(hash uint64) (Presence, Pair, error) {
-	return s.got("petal.Sketch.GetHash", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+func (s *Sketch) GetHash(hash uint64) (SketchPresence, SketchPair, error) {
+	return s.got("petal.Sketch.GetHash", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
+		failure *C.petal_error) {
 		C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
 	})
 }

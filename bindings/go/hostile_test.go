@@ -103,7 +103,7 @@ var verdicts = []struct{ petal, view error }{
 	{ErrTruncated, view.ErrTruncated},
 	{ErrCorrupt, view.ErrCorrupt},
 	{ErrNewerVersion, view.ErrNewerVersion},
-	{ErrDirty, view.ErrDirty},
+	{ErrUnclean, view.ErrUnclean},
 	{ErrUnsupported, view.ErrUnsupported},
 	{ErrKeyMismatch, view.ErrKeyMismatch},
 	{ErrContradiction, view.ErrContradiction},

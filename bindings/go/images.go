@@ -114,21 +114,24 @@ func (f *Filter) Save(path string) error {
 }
 
 // Sync writes the changes of an image in place to its disk. The image becomes clean if it was clean when this handle
-// opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, it stays dirty: see
-// [Filter.Vouch]. Changes the filter.
+// opened it and nobody merged anything unclean into it. Otherwise, and while handles share the image, it stays unclean:
+// see [Filter.MarkClean]. Changes the filter.
 func (f *Filter) Sync() error {
 	return called("petal.Filter.Sync", func(failure *C.petal_error) { C.petal_filter_sync(f.toChange(), failure) })
 }
 
-// Vouch declares the present bytes to be right, and makes the filter clean: an image in place gets new checksums. Call
-// Vouch if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes the
+// MarkClean declares the present bytes to be right, and makes the filter clean: an image in place gets new checksums.
+// Call Vouch if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes the
 // filter.
-func (f *Filter) Vouch() error {
-	return called("petal.Filter.Vouch", func(failure *C.petal_error) { C.petal_filter_vouch(f.toChange(), failure) })
+func (f *Filter) MarkClean() error {
+	return called("petal.Filter.MarkClean", func(failure *C.petal_error) {
+		C.petal_filter_mark_clean(f.toChange(),
+			failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for the payload, or not yet. Only reads the filter.
+// Returns [ErrUnclean] if all parts match but nobody marked the payload clean, or not yet. Only reads the filter.
 func (f *Filter) Verify() error {
 	return called("petal.Filter.Verify", func(failure *C.petal_error) { C.petal_filter_verify(f.toRead(), failure) })
 }

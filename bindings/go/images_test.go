@@ -94,7 +94,7 @@ func TestImagesGoRound(t *testing.T) {
 	}
 }
 
-// The image of a file that somebody is changing is dirty, until somebody vouches for it.
+// The image of a file that somebody is changing is unclean, until somebody marks it clean.
 func TestVouchingMakesAFilterClean(t *testing.T) {
 	folder := t.TempDir()
 	path, torn := filepath.Join(folder, "filter.petal"), filepath.Join(folder, "torn.petal")
@@ -106,14 +106,14 @@ func TestVouchingMakesAFilterClean(t *testing.T) {
 	check(t, must(Open(path, nil)).Verify())
 
 	f = must(Open(torn, &OpenOptions{Mode: OpenWrite}))
-	if state := must(f.Describe()).State; !state.Has(StateDirty | StateUnvouched) {
+	if state := must(f.Describe()).State; !state.Has(StateUnclean | StateStaysUnclean) {
 		t.Error(state)
 	}
 	check(t, f.Sync())
-	wants(t, f.Verify(), ErrDirty)
-	check(t, f.Vouch())
+	wants(t, f.Verify(), ErrUnclean)
+	check(t, f.MarkClean())
 	check(t, f.Verify())
-	if state := must(f.Describe()).State; state.Has(StateDirty) || state.Has(StateUnvouched) {
+	if state := must(f.Describe()).State; state.Has(StateUnclean) || state.Has(StateStaysUnclean) {
 		t.Error(state)
 	}
 	check(t, f.Close())

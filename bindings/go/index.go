@@ -22,7 +22,7 @@ type Index struct {
 }
 
 // NoRow is the number of no row.
-const NoRow uint64 = C.PETAL_NO_ROW
+const NoRow uint64 = C.PETAL_INDEX_NO_ROW
 
 // IndexRow is a row with its number.
 type IndexRow struct {
@@ -55,7 +55,7 @@ func (x *Index) Add(id uint64, row []byte) (uint64, error) {
 }
 
 // Remove removes all rows with an id, and returns how many these were. Reads all ids. A removed row keeps its number
-// and its place, and is found no more; [Index.Arranged] makes an index without such rows. Changes the index.
+// and its place, and is found no more; [Index.Arrange] makes an index without such rows. Changes the index.
 func (x *Index) Remove(id uint64) (uint64, error) {
 	return answered("petal.Index.Remove", func(removed *uint64, failure *C.petal_error) {
 		C.petal_index_remove(x.toChange(), C.uint64_t(id), (*C.uint64_t)(removed), failure)
@@ -69,16 +69,16 @@ func (x *Index) RemoveRow(row uint64) (bool, error) {
 	})
 }
 
-// Rows returns how many rows have numbers, with those that were removed: the number of the next row.
-func (x *Index) Rows() uint64 {
-	rows := C.petal_index_rows(x.raw())
+// NextRow returns how many rows have numbers, with those that were removed: the number of the next row.
+func (x *Index) NextRow() uint64 {
+	rows := C.petal_index_next_row(x.raw())
 	runtime.KeepAlive(x)
 	return uint64(rows)
 }
 
-// Count returns how many rows there are, without those that were removed. Reads a bit of each row.
-func (x *Index) Count() uint64 {
-	rows := C.petal_index_count(x.raw())
+// RowCount returns how many rows there are, without those that were removed. Reads a bit of each row.
+func (x *Index) RowCount() uint64 {
+	rows := C.petal_index_row_count(x.raw())
 	runtime.KeepAlive(x)
 	return uint64(rows)
 }
@@ -95,7 +95,7 @@ func (x *Index) RowAt(row uint64) (IndexRow, error) {
 	var isThere C.bool
 	var id, count C.uint64_t
 	err := called("petal.Index.RowAt", func(failure *C.petal_error) {
-		C.petal_index_row_at(x.raw(), C.uint64_t(row), &isThere, &id, &count, failure)
+		C.petal_index_get_row_at(x.raw(), C.uint64_t(row), &isThere, &id, &count, failure)
 	})
 	return IndexRow{ID: uint64(id), Count: uint64(count), Removed: err == nil && !bool(isThere)}, err
 }
@@ -112,10 +112,10 @@ func (x *Index) CopyRow(row uint64) ([]byte, error) {
 	return bits, nil
 }
 
-// Find returns the number of the first row with an id, from the row from on, or [NoRow]. Reads ids until then.
-func (x *Index) Find(id, from uint64) (uint64, error) {
-	return answered("petal.Index.Find", func(row *uint64, failure *C.petal_error) {
-		C.petal_index_find(x.raw(), C.uint64_t(id), C.uint64_t(from), (*C.uint64_t)(row), failure)
+// FindRow returns the number of the first row with an id, from the row from on, or [NoRow]. Reads ids until then.
+func (x *Index) FindRow(id, from uint64) (uint64, error) {
+	return answered("petal.Index.FindRow", func(row *uint64, failure *C.petal_error) {
+		C.petal_index_find_row(x.raw(), C.uint64_t(id), C.uint64_t(from), (*C.uint64_t)(row), failure)
 	})
 }
 
@@ -128,18 +128,18 @@ func (x *Index) Merge(other *Index) error {
 	})
 }
 
-// Arranged makes an index, in its own memory, with room for capacity rows; 0 is as many as there are. Removed rows are
+// Arrange makes an index, in its own memory, with room for capacity rows; 0 is as many as there are. Removed rows are
 // left out, and the others are in the order of their numbers of set bits. Searches are fastest that way.
-func (x *Index) Arranged(capacity uint64) (*Index, error) {
-	return indexOf(made("petal.Index.Arranged", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_index_arranged(x.raw(), C.uint64_t(capacity), handle, failure)
+func (x *Index) Arrange(capacity uint64) (*Index, error) {
+	return indexOf(made("petal.Index.Arrange", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
+		C.petal_index_arrange(x.raw(), C.uint64_t(capacity), handle, failure)
 	}))
 }
 
-// Merged makes an arranged index of the rows of two, with room for capacity rows; 0 is as many as there are.
-func (x *Index) Merged(other *Index, capacity uint64) (*Index, error) {
-	return indexOf(made("petal.Index.Merged", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
-		C.petal_index_merged(x.raw(), other.raw(), C.uint64_t(capacity), handle, failure)
+// ArrangeBoth makes an arranged index of the rows of two, with room for capacity rows; 0 is as many as there are.
+func (x *Index) ArrangeBoth(other *Index, capacity uint64) (*Index, error) {
+	return indexOf(made("petal.Index.ArrangeBoth", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {
+		C.petal_index_arrange_both(x.raw(), other.raw(), C.uint64_t(capacity), handle, failure)
 		runtime.KeepAlive(other)
 	}))
 }
@@ -157,13 +157,13 @@ func (x *Index) Attachment() ([]byte, error) {
 	size := func() (uint64, error) {
 		return answered(op, func(size *uint64, failure *C.petal_error) {
 			var length C.size_t
-			C.petal_go_index_attachment(x.raw(), nil, 0, &length, failure)
+			C.petal_go_index_get_attachment(x.raw(), nil, 0, &length, failure)
 			*size = uint64(length)
 		})
 	}
 	return marshalled(op, size, func(bytes []byte, failure *C.petal_error) {
 		var length C.size_t
-		C.petal_go_index_attachment(x.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
+		C.petal_go_index_get_attachment(x.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
 	})
 }
 

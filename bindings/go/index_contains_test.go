@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Rows of features have the features, and those of nested sets are found.
+// NextRow of features have the features, and those of nested sets are found.
 func TestIndexContainsAll(t *testing.T) {
 	index := must(NewIndex(Spec{Kind: "index", Capacity: 400,
 		Parameters: map[string]string{"width": "256", "store": "columns", "feature_bits": "4"}}))
@@ -26,7 +26,7 @@ func TestIndexContainsAll(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found, err := index.ContainsAll(row(3, 105), nil)
+	found, err := index.FindContaining(row(3, 105), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +35,10 @@ func TestIndexContainsAll(t *testing.T) {
 			t.Errorf("%d is missing", i)
 		}
 	}
-	if all, err := index.ContainsAll(row(), &SearchOptions{Threads: 2}); err != nil || len(all) != 400 {
+	if all, err := index.FindContaining(row(), &IndexSearchOptions{Threads: 2}); err != nil || len(all) != 400 {
 		t.Error(len(all), err)
 	}
-	if rate, err := index.FalsePositiveRateOf(row(3, 105)); err != nil || rate <= 0 || rate > 0.001 {
+	if rate, err := index.ExpectedFalsePositiveRate(row(3, 105)); err != nil || rate <= 0 || rate > 0.001 {
 		t.Error(rate, err)
 	}
 	hashed := row()
@@ -47,22 +47,22 @@ func TestIndexContainsAll(t *testing.T) {
 	}
 	one := row()
 	one[31] = 0x81
-	for fold, expected := range map[RowFold]byte{FoldAdjacent: 0xc0, FoldModulo: 0x81} {
+	for fold, expected := range map[IndexFold]byte{IndexFoldAdjacent: 0xc0, IndexFoldModulo: 0x81} {
 		folded, err := index.FoldRow(one, fold, 64)
 		if err != nil || len(folded) != 8 || folded[7] != expected || slices.Max(folded[:7]) != 0 {
 			t.Error(fold, folded, err)
 		}
 	}
 	for _, width := range []uint64{0, 65, 512} {
-		if _, err := index.FoldRow(one, FoldModulo, width); !errors.Is(err, ErrOutOfRange) {
+		if _, err := index.FoldRow(one, IndexFoldModulo, width); !errors.Is(err, ErrOutOfRange) {
 			t.Error(width, err)
 		}
 	}
-	similarity, margin, err := index.Corrected(row(1, 2, 3), row(1, 2, 3))
+	similarity, margin, err := index.EstimateSimilarity(row(1, 2, 3), row(1, 2, 3))
 	if err != nil || similarity != 1 || margin > 0.01 {
 		t.Error(similarity, margin, err)
 	}
-	if _, _, err := index.Corrected(row(1), row(1)[:31]); !errors.Is(err, ErrOutOfRange) {
+	if _, _, err := index.EstimateSimilarity(row(1), row(1)[:31]); !errors.Is(err, ErrOutOfRange) {
 		t.Error(err)
 	}
 	if err := index.AddFeature(make([]byte, 31), []byte("x"), 0); !errors.Is(err, ErrOutOfRange) {

@@ -16,26 +16,27 @@ const maxHits = min(1<<46, math.MaxInt) / int(unsafe.Sizeof(IndexHit{}))
 
 // Similarity says how the similarity of two rows is measured. With a bits in the query, b in the row, and c in both,
 // each measure is a double from 0 to 1, of which each operation is rounded once.
-type Similarity uint32
+type IndexSimilarity uint32
 
 const (
 	// Tanimoto is c / (a + b - c), and 1 for two empty rows.
-	Tanimoto Similarity = C.PETAL_SIMILARITY_TANIMOTO
+	IndexSimilarityTanimoto IndexSimilarity = C.PETAL_INDEX_SIMILARITY_TANIMOTO
 	// Dice is 2c / (a + b), and 1 for two empty rows.
-	Dice Similarity = C.PETAL_SIMILARITY_DICE
+	IndexSimilarityDice IndexSimilarity = C.PETAL_INDEX_SIMILARITY_DICE
 	// Tversky is c / ((alpha * (a - c) + beta * (b - c)) + c), and 1 if the denominator is 0.
-	Tversky Similarity = C.PETAL_SIMILARITY_TVERSKY
+	IndexSimilarityTversky IndexSimilarity = C.PETAL_INDEX_SIMILARITY_TVERSKY
 	// Cosine is c / sqrt(a * b), 1 for two empty rows, and 0 if only one is empty.
-	Cosine Similarity = C.PETAL_SIMILARITY_COSINE
+	IndexSimilarityCosine IndexSimilarity = C.PETAL_INDEX_SIMILARITY_COSINE
 	// Hamming is (width - (a + b - 2c)) / width: the share of bits in which query and row are equal.
-	Hamming Similarity = C.PETAL_SIMILARITY_HAMMING
+	IndexSimilarityHamming IndexSimilarity = C.PETAL_INDEX_SIMILARITY_HAMMING
 )
 
-// SearchOptions say how to search. The zero value is Tanimoto on one thread.
-type SearchOptions struct {
-	// Similarity is how similarity is measured.
-	Similarity Similarity
-	// Alpha and Beta are the weights of Tversky: of bits that only the query has, and of bits that only the row has.
+// IndexSearchOptions say how to search. The zero value is Tanimoto on one thread.
+type IndexSearchOptions struct {
+	// IndexSimilarity is how similarity is measured.
+	Similarity IndexSimilarity
+	// Alpha and Beta are the weights of IndexSimilarityTversky: of bits that only the query has, and of bits that only the
+	// row has.
 	Alpha, Beta float64
 	// Threads is how many threads search; 0 and 1 are one.
 	Threads int
@@ -47,14 +48,14 @@ type IndexHit struct {
 	ID uint64
 	// Row is the number of the row.
 	Row uint64
-	// Similarity is how similar the row is to the query.
+	// IndexSimilarity is how similar the row is to the query.
 	Similarity float64
 }
 
-func (o *SearchOptions) raw() C.petal_search_options {
-	raw := C.petal_search_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_search_options{}))}
+func (o *IndexSearchOptions) raw() C.petal_index_search_options {
+	raw := C.petal_index_search_options{struct_size: C.size_t(unsafe.Sizeof(C.petal_index_search_options{}))}
 	if o != nil {
-		raw.similarity, raw.threads = C.petal_similarity(o.Similarity), C.size_t(max(o.Threads, 0))
+		raw.similarity, raw.threads = C.petal_index_similarity(o.Similarity), C.size_t(max(o.Threads, 0))
 		raw.alpha, raw.beta = C.double(o.Alpha), C.double(o.Beta)
 	}
 	return raw
@@ -64,15 +65,15 @@ func rawHits(hits []IndexHit) *C.petal_index_hit {
 	return (*C.petal_index_hit)(unsafe.Pointer(unsafe.SliceData(hits)))
 }
 
-// Top returns the k rows that are most similar to a query, or all if there are fewer. options may be nil. Of rows that
-// are equally similar, those with the least ids come first.
-func (x *Index) Top(query []byte, k int, options *SearchOptions) ([]IndexHit, error) {
+// FindTop returns the k rows that are most similar to a query, or all if there are fewer. options may be nil. Of rows
+// that are equally similar, those with the least ids come first.
+func (x *Index) FindTop(query []byte, k int, options *IndexSearchOptions) ([]IndexHit, error) {
 	raw := options.raw()
-	room := int(min(uint64(max(k, 0)), x.Rows()))
+	room := int(min(uint64(max(k, 0)), x.NextRow()))
 	hits := make([]IndexHit, room)
 	var found C.size_t
-	err := called("petal.Index.Top", func(failure *C.petal_error) {
-		C.petal_go_index_top(x.raw(), nonNil(query), C.size_t(len(query)), C.size_t(room), &raw, rawHits(hits), &found,
+	err := called("petal.Index.FindTop", func(failure *C.petal_error) {
+		C.petal_go_index_find_top(x.raw(), nonNil(query), C.size_t(len(query)), C.size_t(room), &raw, rawHits(hits), &found,
 			failure)
 	})
 	if err != nil {
@@ -81,16 +82,16 @@ func (x *Index) Top(query []byte, k int, options *SearchOptions) ([]IndexHit, er
 	return hits[:found:found], nil
 }
 
-// AtLeast returns all rows whose similarity to a query is at least threshold, from 0 to 1, the most similar first.
+// FindSimilar returns all rows whose similarity to a query is at least threshold, from 0 to 1, the most similar first.
 // options may be nil.
-func (x *Index) AtLeast(query []byte, threshold float64, options *SearchOptions) ([]IndexHit, error) {
+func (x *Index) FindSimilar(query []byte, threshold float64, options *IndexSearchOptions) ([]IndexHit, error) {
 	raw := options.raw()
 	// Most answers are short. Of a longer one the first search says the length.
 	for room := 256; ; {
 		hits := make([]IndexHit, room)
 		var found C.size_t
-		err := called("petal.Index.AtLeast", func(failure *C.petal_error) {
-			C.petal_go_index_at_least(x.raw(), nonNil(query), C.size_t(len(query)), C.double(threshold), &raw,
+		err := called("petal.Index.FindSimilar", func(failure *C.petal_error) {
+			C.petal_go_index_find_similar(x.raw(), nonNil(query), C.size_t(len(query)), C.double(threshold), &raw,
 				rawHits(hits), C.size_t(room), &found, failure)
 		})
 		if err != nil {
@@ -103,25 +104,26 @@ func (x *Index) AtLeast(query []byte, threshold float64, options *SearchOptions)
 	}
 }
 
-// TopMany is [Index.Top] for many queries, which threads share.
-func (x *Index) TopMany(queries [][]byte, k int, options *SearchOptions) ([][]IndexHit, error) {
+// FindTopBatch is [Index.FindTop] for many queries, which threads share.
+func (x *Index) FindTopBatch(queries [][]byte, k int, options *IndexSearchOptions) ([][]IndexHit, error) {
 	raw := options.raw()
-	room := int(min(uint64(max(k, 0)), x.Rows()))
-	return x.many("petal.Index.TopMany", queries, room,
+	room := int(min(uint64(max(k, 0)), x.NextRow()))
+	return x.many("petal.Index.FindTopBatch", queries, room,
 		func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error) {
-			C.petal_go_index_top_many(x.raw(), nonNil(all), C.size_t(len(queries)), C.size_t(room), &raw, rawHits(hits),
+			C.petal_go_index_find_top_batch(x.raw(), nonNil(all), C.size_t(len(queries)), C.size_t(room), &raw, rawHits(hits),
 				&found[0], failure)
 		})
 }
 
-// AtLeastMany is [Index.AtLeast] for many queries, which threads share. Of each it returns the room most similar rows.
-func (x *Index) AtLeastMany(queries [][]byte, threshold float64, room int,
-	options *SearchOptions) ([][]IndexHit, error) {
+// FindSimilarBatch is [Index.FindSimilar] for many queries, which threads share. Of each it returns the room most
+// similar rows.
+func (x *Index) FindSimilarBatch(queries [][]byte, threshold float64, room int,
+	options *IndexSearchOptions) ([][]IndexHit, error) {
 	raw := options.raw()
-	room = int(min(uint64(max(room, 0)), x.Rows()))
-	return x.many("petal.Index.AtLeastMany", queries, room,
+	room = int(min(uint64(max(room, 0)), x.NextRow()))
+	return x.many("petal.Index.FindSimilarBatch", queries, room,
 		func(all []byte, hits []IndexHit, found []C.size_t, failure *C.petal_error) {
-			C.petal_go_index_at_least_many(x.raw(), nonNil(all), C.size_t(len(queries)), C.double(threshold), &raw,
+			C.petal_go_index_find_similar_batch(x.raw(), nonNil(all), C.size_t(len(queries)), C.double(threshold), &raw,
 				rawHits(hits), C.size_t(room), &found[0], failure)
 		})
 }
@@ -142,7 +144,7 @@ func (x *Index) many(name string, queries [][]byte, room int,
 	for _, query := range queries {
 		if len(query) != width {
 			// The library says what is wrong with a row of such a length.
-			_, err := x.Top(query, 1, nil)
+			_, err := x.FindTop(query, 1, nil)
 			return nil, err
 		}
 		all = append(all, query...)

@@ -51,7 +51,7 @@ func TestIndexesFindWhatAScanFinds(t *testing.T) {
 				expected++
 			}
 		}
-		hits := must(x.AtLeast(indexBytes(query), 0.5, &SearchOptions{Threads: 2}))
+		hits := must(x.FindSimilar(indexBytes(query), 0.5, &IndexSearchOptions{Threads: 2}))
 		if len(hits) != expected {
 			t.Errorf("query %d: %d rows, and a scan finds %d", q, len(hits), expected)
 		}
@@ -60,30 +60,30 @@ func TestIndexesFindWhatAScanFinds(t *testing.T) {
 				t.Errorf("query %d: %v", q, hit)
 			}
 		}
-		if len(must(x.AtLeast(indexBytes(query), 0, nil))) != indexRows {
+		if len(must(x.FindSimilar(indexBytes(query), 0, nil))) != indexRows {
 			t.Error("a threshold of 0 does not find all rows")
 		}
-		if top := must(x.Top(indexBytes(query), 3, nil)); len(top) != 3 || top[0].Similarity != 1 {
+		if top := must(x.FindTop(indexBytes(query), 3, nil)); len(top) != 3 || top[0].Similarity != 1 {
 			t.Errorf("query %d: %v", q, top)
 		}
 	}
-	best, near := must(x.TopMany(queries, 3, nil)), must(x.AtLeastMany(queries, 0.5, 4, nil))
+	best, near := must(x.FindTopBatch(queries, 3, nil)), must(x.FindSimilarBatch(queries, 0.5, 4, nil))
 	for i, query := range queries {
-		if best[i][2] != must(x.Top(query, 3, nil))[2] || near[i][0] != best[i][0] || len(near[i]) > 4 {
+		if best[i][2] != must(x.FindTop(query, 3, nil))[2] || near[i][0] != best[i][0] || len(near[i]) > 4 {
 			t.Errorf("many queries: %v, %v", best[i], near[i])
 		}
 	}
-	if _, err := x.TopMany([][]byte{{1}}, 1, nil); !errors.Is(err, ErrOutOfRange) {
+	if _, err := x.FindTopBatch([][]byte{{1}}, 1, nil); !errors.Is(err, ErrOutOfRange) {
 		t.Errorf("a short query: %v", err)
 	}
 	for _, room := range []int{math.MaxInt, math.MaxInt / 2, math.MaxInt/5 + 1} {
-		if err := checkHits("petal.Index.TopMany", 5, room); !errors.Is(err, ErrTooLarge) {
+		if err := checkHits("petal.Index.FindTopBatch", 5, room); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("5 queries of %d hits: %v", room, err)
 		}
 	}
-	tversky := must(x.Top(queries[0], 1, &SearchOptions{Similarity: Tversky, Alpha: 1}))
+	tversky := must(x.FindTop(queries[0], 1, &IndexSearchOptions{Similarity: IndexSimilarityTversky, Alpha: 1}))
 	if tversky[0].Similarity != 1 {
-		t.Errorf("Tversky: %v", tversky)
+		t.Errorf("IndexSimilarityTversky: %v", tversky)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestIndexesChangeAndAreSaved(t *testing.T) {
 	if _, err := x.Add(1, indexBytes(7)); !errors.Is(err, ErrFull) {
 		t.Errorf("a full index: %v", err)
 	}
-	if must(x.Find(50, 0)) != 5 || must(x.Remove(50)) != 1 || must(x.Find(50, 0)) != NoRow || !must(x.RemoveRow(6)) {
+	if must(x.FindRow(50, 0)) != 5 || must(x.Remove(50)) != 1 || must(x.FindRow(50, 0)) != NoRow || !must(x.RemoveRow(6)) {
 		t.Error("rows are not removed")
 	}
 	if row := must(x.RowAt(6)); !row.Removed || row.ID != 0 {
@@ -111,21 +111,21 @@ func TestIndexesChangeAndAreSaved(t *testing.T) {
 	opened := must(OpenIndex(path, nil))
 	defer opened.Close()
 	check(t, opened.Verify())
-	if opened.Rows() != indexRows || opened.Count() != indexRows-2 || string(must(opened.Attachment())) != "names" {
+	if opened.NextRow() != indexRows || opened.RowCount() != indexRows-2 || string(must(opened.Attachment())) != "names" {
 		t.Error("the file has other rows")
 	}
-	larger := must(opened.Arranged(2 * indexRows))
+	larger := must(opened.Arrange(2 * indexRows))
 	defer larger.Close()
 	check(t, larger.Merge(x))
-	merged := must(x.Merged(larger, 0))
+	merged := must(x.ArrangeBoth(larger, 0))
 	defer merged.Close()
-	if larger.Count() != 2*(indexRows-2) || merged.Count() != 3*(indexRows-2) {
+	if larger.RowCount() != 2*(indexRows-2) || merged.RowCount() != 3*(indexRows-2) {
 		t.Error("rows were lost on the way")
 	}
 	loaded := must(LoadIndex(must(x.MarshalBinary()), nil))
 	defer loaded.Close()
 	check(t, loaded.Clear())
-	if loaded.Rows() != 0 {
+	if loaded.NextRow() != 0 {
 		t.Error("a cleared index has rows")
 	}
 }
@@ -138,7 +138,7 @@ func TestIndexesAreBuilt(t *testing.T) {
 	}
 	x := must(b.Finish())
 	defer x.Close()
-	if hits := must(x.Top(indexBytes(4097), 1, nil)); hits[0].ID != 4097 || x.Rows() != 5000 {
+	if hits := must(x.FindTop(indexBytes(4097), 1, nil)); hits[0].ID != 4097 || x.NextRow() != 5000 {
 		t.Errorf("%v", hits)
 	}
 	if err := b.Add(1, indexBytes(1)); !errors.Is(err, ErrContradiction) {

@@ -156,7 +156,7 @@ func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
 		raw := newKindInfo()
-		if C.petal_kind_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
+		if C.petal_kind_get(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			kinds = append(kinds, kindInfo(&raw))
 		}
 	}
@@ -192,7 +192,7 @@ func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 	failure := newFailure()
 	for index := range i.parameters {
 		raw := C.petal_parameter_info{struct_size: C.size_t(unsafe.Sizeof(C.petal_parameter_info{}))}
-		if C.petal_kind_parameter(kind, C.size_t(index), &raw, &failure.raw) != C.PETAL_OK {
+		if C.petal_kind_get_parameter(kind, C.size_t(index), &raw, &failure.raw) != C.PETAL_OK {
 			return nil, failure.err(op)
 		}
 		parameter := ParameterInfo{
@@ -205,7 +205,7 @@ func (i KindInfo) Parameters() ([]ParameterInfo, error) {
 		}
 		for choice := range int(raw.choice_count) {
 			var name [C.PETAL_NAME_SIZE]C.char
-			if C.petal_kind_choice(kind, C.size_t(index), C.size_t(choice), &name[0], &failure.raw) != C.PETAL_OK {
+			if C.petal_kind_get_choice(kind, C.size_t(index), C.size_t(choice), &name[0], &failure.raw) != C.PETAL_OK {
 				return nil, failure.err(op)
 			}
 			parameter.Choices = append(parameter.Choices, C.GoString(&name[0]))
@@ -257,15 +257,15 @@ type PlanRequest struct {
 	// Frequent is the share, from 0 to 1, of all lookups of absent keys that asks for keys which you know and which are no
 	// members. With Static the rate of stacked is then that of all lookups of absent keys.
 	Frequent float64 `json:"frequent,omitzero"`
-	// Strangers is how many keys Frequent is about; 0 means as many as Keys.
-	Strangers uint64 `json:"strangers,omitzero"`
+	// NonMembers is how many keys Frequent is about; 0 means as many as Keys.
+	NonMembers uint64 `json:"non_members,omitzero"`
 	// Times is the greatest number of times that one key comes, for kinds that count. If a kind cannot hold that many
 	// copies, its proposal says why. 0 means 1.
 	Times uint64 `json:"times,omitzero"`
 }
 
-// Proposal is the offer of one kind.
-type Proposal struct {
+// PlanProposal is the offer of one kind.
+type PlanProposal struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"-"`
 	// Err is nil if the kind fits; otherwise it says why not, and the numbers are 0.
@@ -284,7 +284,7 @@ type Proposal struct {
 
 // Plan asks every kind of filter. The kinds that fit come first. The smallest kind is at the top, or the most accurate
 // kind if the request sets Memory.
-func Plan(request PlanRequest) ([]Proposal, error) {
+func Plan(request PlanRequest) ([]PlanProposal, error) {
 	raw := C.petal_plan_request{
 		struct_size:         C.size_t(unsafe.Sizeof(C.petal_plan_request{})),
 		keys:                C.uint64_t(request.Keys),
@@ -294,25 +294,25 @@ func Plan(request PlanRequest) ([]Proposal, error) {
 		universe:            C.uint64_t(request.Universe),
 		times:               C.uint64_t(request.Times),
 		frequent:            C.double(request.Frequent),
-		strangers:           C.uint64_t(request.Strangers),
+		non_members:         C.uint64_t(request.NonMembers),
 	}
 	if request.Static {
 		raw.is_static = 1
 	}
 	// The slice has at least one element, so that it has an address.
-	room := make([]C.petal_proposal, int(C.petal_kind_count())+1)
+	room := make([]C.petal_plan_proposal, int(C.petal_kind_count())+1)
 	room[0].struct_size = C.size_t(unsafe.Sizeof(room[0]))
 	var count C.size_t
 	err := called("petal.Plan", func(failure *C.petal_error) {
-		C.petal_plan(&raw, &room[0], C.size_t(len(room)), &count, failure)
+		C.petal_plan_propose(&raw, &room[0], C.size_t(len(room)), &count, failure)
 	})
 	if err != nil {
 		return nil, err
 	}
-	proposals := make([]Proposal, 0, int(count))
+	proposals := make([]PlanProposal, 0, int(count))
 	for i := range room[:min(int(count), len(room))] {
 		raw := &room[i]
-		proposal := Proposal{
+		proposal := PlanProposal{
 			Kind:              Kind(raw.kind),
 			Name:              C.GoString(&raw.name[0]),
 			BitsPerKey:        float64(raw.bits_per_key),

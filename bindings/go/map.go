@@ -84,12 +84,12 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 func (m *Map) Statistics() (Statistics, error) {
 	const op = "petal.Map.Statistics"
 	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
-		C.petal_map_statistics(m.raw(), raw, failure)
+		C.petal_map_get_statistics(m.raw(), raw, failure)
 	})
 }
 
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map for exactly the distinct keys that
-// came. All methods need the builder to themselves, except [MapBuilder.Offered].
+// came. All methods need the builder to themselves, except [MapBuilder.KeyCount].
 type MapBuilder struct {
 	never
 	owner *making[*C.petal_map_builder]
@@ -160,10 +160,10 @@ func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) erro
 	return err
 }
 
-// Offered returns how many keys were put, duplicates included. Only reads the builder.
-func (b *MapBuilder) Offered() (uint64, error) {
-	return answered("petal.MapBuilder.Offered", func(count *uint64, failure *C.petal_error) {
-		C.petal_map_builder_offered(b.toRead(), (*C.uint64_t)(count), failure)
+// Insertions returns how many keys were put, duplicates included. Only reads the builder.
+func (b *MapBuilder) KeyCount() (uint64, error) {
+	return answered("petal.MapBuilder.KeyCount", func(count *uint64, failure *C.petal_error) {
+		C.petal_map_builder_key_count(b.toRead(), (*C.uint64_t)(count), failure)
 	})
 }
 

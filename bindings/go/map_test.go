@@ -46,8 +46,8 @@ func TestMapsHoldExactValues(t *testing.T) {
 		t.Fatal(answers.Done, err)
 	}
 	check(t, builder.PutString(keys[0], values[0]))
-	if offered, err := builder.Offered(); err != nil || offered != uint64(len(keys)+1) {
-		t.Fatal(offered, err)
+	if insertions, err := builder.KeyCount(); err != nil || insertions != uint64(len(keys)+1) {
+		t.Fatal(insertions, err)
 	}
 	m := must(builder.Finish())
 	defer m.Close()
@@ -68,7 +68,7 @@ func TestMapsHoldExactValues(t *testing.T) {
 	}
 	info := must(FindKind("bloomier"))
 	description, err := m.Describe()
-	if err != nil || description.Kind != info.Kind || description.Offered != uint64(len(keys)+1) {
+	if err != nil || description.Kind != info.Kind || description.Insertions != uint64(len(keys)+1) {
 		t.Error(description, err)
 	}
 }
@@ -146,7 +146,7 @@ func TestMapsAreMadeEmptyAndMerged(t *testing.T) {
 	}
 	wants(t, errorIn(first.PutHash(7, 1)), ErrUnsupported)
 	wants(t, errorIn(first.Replace([]byte("a"), 1)), ErrUnsupported)
-	if err := errors.Join(first.Sync(), first.Vouch(), first.Clear()); err != nil {
+	if err := errors.Join(first.Sync(), first.MarkClean(), first.Clear()); err != nil {
 		t.Error(err)
 	}
 	if _, found, _ := first.GetString(keys[0]); found {

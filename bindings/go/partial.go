@@ -24,7 +24,7 @@ import "C"
 import "io"
 
 // WriteTo writes the builder's keys, piece by piece: those that were added, with their counts, the excluded keys and
-// the frequent strangers. Another builder with the same spec takes them in with [Builder.Merge], so several processes
+// the frequent non-members. Another builder with the same spec takes them in with [Builder.Merge], so several processes
 // collect the keys of one filter and one of them makes it. The keys stay in this builder. The writer must not end its
 // goroutine ([runtime.Goexit]).
 func (b *Builder) WriteTo(w io.Writer) (int64, error) {

@@ -242,13 +242,13 @@ func (f *Filter) Clear() error {
 // Equal says whether both filters could be merged and have the same bits. Only reads both.
 func (f *Filter) Equal(other *Filter) (bool, error) {
 	return answered("petal.Filter.Equal", func(equal *bool, failure *C.petal_error) {
-		C.petal_filter_equal(f.toRead(), other.toRead(), (*C.bool)(equal), failure)
+		C.petal_filter_equals(f.toRead(), other.toRead(), (*C.bool)(equal), failure)
 	})
 }
 
 // CompatibilityID returns an identifier that is equal for two filters if they can be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Filter.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
-		C.petal_filter_compatibility_id(f.toRead(), (*C.uint8_t)(&id[0]), failure)
+		C.petal_filter_get_compatibility_id(f.toRead(), (*C.uint8_t)(&id[0]), failure)
 	})
 }

@@ -83,9 +83,9 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 		}
 	}
 	description, stats := must(a.Describe()), must(a.Statistics())
-	if description.Offered != 8000 || description.Capacity != 10_000 || description.Seed != 3 ||
+	if description.Insertions != 8000 || description.Capacity != 10_000 || description.Seed != 3 ||
 		description.FalsePositiveRate != 0.001 || !description.Capabilities.Has(CanMerge|CanInsert) ||
-		!description.State.Has(StateWritable|StateCanHash) || description.State.Has(StateDirty) ||
+		!description.State.Has(StateWritable|StateCanHash) || description.State.Has(StateUnclean) ||
 		description.Bytes != must(a.SerializedSize()) || description.Bytes != must(spec.ImageSize()) ||
 		description.Kernel == KernelBest || description.Hash != XXH3 || description.Kind.String() == "" {
 		t.Errorf("%+v", description)

@@ -119,8 +119,8 @@ func TestBuilderExclude(t *testing.T) {
 	check(t, b.ExcludeString("bb"))
 	check(t, b.ExcludeUint64(5000))
 	check(t, b.ExcludeHash(9))
-	if offered := must(b.Offered()); answers.Done != 3000 || offered != 101 {
-		t.Errorf("%+v, %d offered", answers, offered)
+	if insertions := must(b.KeyCount()); answers.Done != 3000 || insertions != 101 {
+		t.Errorf("%+v, %d offered", answers, insertions)
 	}
 	f := must(b.Finish())
 	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
@@ -155,59 +155,59 @@ func TestBuilderExclude(t *testing.T) {
 	check(t, other.Close())
 }
 
-// Frequent strangers are given with weights, where the kind takes them.
+// Frequent non-members are given with weights, where the kind takes them.
 func TestBuilderFrequent(t *testing.T) {
 	spec := Spec{Kind: "stacked", FalsePositiveRate: 0.001, Parameters: map[string]string{"frequent_share": "0.9"}}
 	b := must(NewBuilder(spec, nil))
-	members, strangers, weights := make([]uint64, 5000), make([]uint64, 3000), make([]float64, 3000)
+	members, nonMembers, weights := make([]uint64, 5000), make([]uint64, 3000), make([]float64, 3000)
 	for i := range members {
 		members[i] = uint64(i)
 	}
-	for i := range strangers {
-		strangers[i], weights[i] = uint64(5000+i), 1/float64(i+1)
+	for i := range nonMembers {
+		nonMembers[i], weights[i] = uint64(5000+i), 1/float64(i+1)
 	}
 	answers := Answers{}
 	check(t, b.AddBatch(Uint64Keys(members), nil))
-	check(t, b.FrequentBatch(Uint64Keys(strangers), weights, &answers))
-	check(t, b.FrequentBatch(StringKeys([]string{"x", "yy"}), nil, nil))
-	check(t, b.FrequentBatch(StringKeys([]string{"z"}), []float64{7}, nil))
+	check(t, b.AddFrequentBatch(Uint64Keys(nonMembers), weights, &answers))
+	check(t, b.AddFrequentBatch(StringKeys([]string{"x", "yy"}), nil, nil))
+	check(t, b.AddFrequentBatch(StringKeys([]string{"z"}), []float64{7}, nil))
 	check(t, b.AddString("member"))
-	check(t, b.Frequent([]byte("a"), 2))
-	check(t, b.FrequentString("bb", 0.5))
-	check(t, b.FrequentUint64(9000, 1e-9))
-	check(t, b.FrequentHash(9, 1e9))
-	if offered := must(b.Offered()); answers.Done != 3000 || offered != 5001 {
-		t.Errorf("%+v, %d offered", answers, offered)
+	check(t, b.AddFrequent([]byte("a"), 2))
+	check(t, b.AddFrequentString("bb", 0.5))
+	check(t, b.AddFrequentUint64(9000, 1e-9))
+	check(t, b.AddFrequentHash(9, 1e9))
+	if insertions := must(b.KeyCount()); answers.Done != 3000 || insertions != 5001 {
+		t.Errorf("%+v, %d offered", answers, insertions)
 	}
 	f := must(b.Finish())
 	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
 	if answers.TrueCount != 5000 || !f.ContainsString("member") {
 		t.Errorf("%d members are there", answers.TrueCount)
 	}
-	check(t, f.ContainsBatch(Uint64Keys(strangers), &answers))
+	check(t, f.ContainsBatch(Uint64Keys(nonMembers), &answers))
 	// Nearly all of the weight is that of one hash. So the rate of the others is that of any key, which is at most 0.01
 	// where 0.9 of all lookups are known: 30 of 3,000, and 4.5 standard deviations more.
 	if answers.TrueCount > 55 {
-		t.Errorf("%d frequent strangers are there", answers.TrueCount)
+		t.Errorf("%d frequent non-members are there", answers.TrueCount)
 	}
 	for _, weight := range []float64{0, -1, math.NaN(), math.Inf(1), 1e-30} {
-		wants(t, b.Frequent([]byte("a"), weight), ErrOutOfRange)
-		wants(t, b.FrequentUint64(1, weight), ErrOutOfRange)
-		wants(t, b.FrequentHash(1, weight), ErrOutOfRange)
-		wants(t, b.FrequentBatch(Uint64Keys(members[:1]), []float64{weight}, nil), ErrOutOfRange)
+		wants(t, b.AddFrequent([]byte("a"), weight), ErrOutOfRange)
+		wants(t, b.AddFrequentUint64(1, weight), ErrOutOfRange)
+		wants(t, b.AddFrequentHash(1, weight), ErrOutOfRange)
+		wants(t, b.AddFrequentBatch(Uint64Keys(members[:1]), []float64{weight}, nil), ErrOutOfRange)
 	}
-	wants(t, b.FrequentBatch(Uint64Keys(members), weights, nil), ErrBufferTooSmall)
+	wants(t, b.AddFrequentBatch(Uint64Keys(members), weights, nil), ErrBufferTooSmall)
 	check(t, f.Close())
 	check(t, b.AddString("both"))
-	check(t, b.FrequentString("both", 1))
+	check(t, b.AddFrequentString("both", 1))
 	wants(t, errorIn(b.Finish()), ErrContradiction)
 	check(t, b.Close())
 
 	other := must(NewBuilder(Spec{Kind: "ribbon"}, nil))
-	wants(t, other.Frequent([]byte("a"), 1), ErrUnsupported)
-	wants(t, other.FrequentUint64(1, 1), ErrUnsupported)
-	wants(t, other.FrequentHash(1, 1), ErrUnsupported)
-	wants(t, other.FrequentBatch(Uint64Keys(members), nil, nil), ErrUnsupported)
+	wants(t, other.AddFrequent([]byte("a"), 1), ErrUnsupported)
+	wants(t, other.AddFrequentUint64(1, 1), ErrUnsupported)
+	wants(t, other.AddFrequentHash(1, 1), ErrUnsupported)
+	wants(t, other.AddFrequentBatch(Uint64Keys(members), nil, nil), ErrUnsupported)
 	check(t, other.Close())
 }
 
@@ -226,8 +226,8 @@ func TestBuilderTimes(t *testing.T) {
 		check(t, b.AddTimesUint64(7, 2))
 		check(t, b.AddTimesHash(9, 2))
 		wants(t, b.AddTimesBatch(StringKeys(keys), times[1:], nil), ErrBufferTooSmall)
-		if offered := must(b.Offered()); answers.Done != 4 || offered != 12 {
-			t.Errorf("%s: %+v, %d offered", info.Name, answers, offered)
+		if insertions := must(b.KeyCount()); answers.Done != 4 || insertions != 12 {
+			t.Errorf("%s: %+v, %d offered", info.Name, answers, insertions)
 		}
 		f := must(b.Finish())
 		for i, wanted := range []uint64{2, 3, 3, 0} {
@@ -291,7 +291,7 @@ func TestRejuvenate(t *testing.T) {
 	}
 	check(t, f.RejuvenateBatch(Uint64Keys(keys), nil))
 	check(t, f.ContainsBatch(Uint64Keys(keys), &answers))
-	if answers.TrueCount != len(keys) || must(f.Describe()).Offered != uint64(len(keys)+1) {
+	if answers.TrueCount != len(keys) || must(f.Describe()).Insertions != uint64(len(keys)+1) {
 		t.Errorf("%d of %d keys are there", answers.TrueCount, len(keys))
 	}
 	check(t, f.Close())

@@ -7,8 +7,8 @@ package petal
 #cgo nocallback petal_go_router_insert
 #cgo noescape petal_go_router_remove
 #cgo nocallback petal_go_router_remove
-#cgo noescape petal_go_router_route
-#cgo nocallback petal_go_router_route
+#cgo noescape petal_go_router_get_route
+#cgo nocallback petal_go_router_get_route
 #cgo noescape petal_go_router_walk
 #cgo nocallback petal_go_router_walk
 #cgo noescape petal_go_router_contains
@@ -49,7 +49,7 @@ func NewRouter(spec Spec, node uint64) (*Router, error) {
 
 // Node returns the number of the node.
 func (r *Router) Node() uint64 {
-	node := C.petal_router_node(r.raw())
+	node := C.petal_router_get_node(r.raw())
 	runtime.KeepAlive(r)
 	return uint64(node)
 }

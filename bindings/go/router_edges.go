@@ -10,56 +10,58 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
-// Received says what became of a message that a router took.
-type Received uint32
+// RouterReceived says what became of a message that a router took.
+type RouterReceived uint32
 
 const (
-	// ReceivedChanged says that the levels of the edge changed: other neighbours may have to hear of it.
-	ReceivedChanged Received = C.PETAL_RECEIVED_CHANGED
-	// ReceivedUnchanged says that the levels of the edge are what they were.
-	ReceivedUnchanged Received = C.PETAL_RECEIVED_UNCHANGED
-	// ReceivedNeedsAll says that the message tells what changed since a message that did not come. The edge is as it was:
-	// ask the neighbour for [Router.Advertise].
-	ReceivedNeedsAll Received = C.PETAL_RECEIVED_NEEDS_ALL
+	// RouterReceivedChanged says that the levels of the edge changed: other neighbours may have to hear of it.
+	RouterReceivedChanged RouterReceived = C.PETAL_ROUTER_RECEIVED_CHANGED
+	// RouterReceivedUnchanged says that the levels of the edge are what they were.
+	RouterReceivedUnchanged RouterReceived = C.PETAL_ROUTER_RECEIVED_UNCHANGED
+	// RouterReceivedNeedsAll says that the message tells what changed since a message that did not come. The edge is as it
+	// was: ask the neighbour for [Router.Advertise].
+	RouterReceivedNeedsAll RouterReceived = C.PETAL_ROUTER_RECEIVED_NEEDS_ALL
 )
 
-// RouteKind says where a query goes.
-type RouteKind uint32
+// RouterRouteKind says where a query goes.
+type RouterRouteKind uint32
 
 const (
-	// RouteHere says that this node itself may have the key.
-	RouteHere RouteKind = C.PETAL_ROUTE_HERE
-	// RouteEdge says that the query goes over the edge to a neighbour.
-	RouteEdge RouteKind = C.PETAL_ROUTE_EDGE
-	// RouteBack says that the query goes back to the neighbour from which it came.
-	RouteBack RouteKind = C.PETAL_ROUTE_BACK
-	// RouteFallBack says that the query has to use another way to find the key, such as a distributed hash table.
-	RouteFallBack RouteKind = C.PETAL_ROUTE_FALL_BACK
+	// RouterRouteHere says that this node itself may have the key.
+	RouterRouteHere RouterRouteKind = C.PETAL_ROUTER_ROUTE_HERE
+	// RouterRouteEdge says that the query goes over the edge to a neighbour.
+	RouterRouteEdge RouterRouteKind = C.PETAL_ROUTER_ROUTE_EDGE
+	// RouterRouteBack says that the query goes back to the neighbour from which it came.
+	RouterRouteBack RouterRouteKind = C.PETAL_ROUTER_ROUTE_BACK
+	// RouterRouteFallBack says that the query has to use another way to find the key, such as a distributed hash table.
+	RouterRouteFallBack RouterRouteKind = C.PETAL_ROUTER_ROUTE_FALL_BACK
 )
 
 var (
-	receivedNames  = []string{ReceivedChanged: "changed", ReceivedUnchanged: "unchanged", ReceivedNeedsAll: "needs_all"}
-	routeKindNames = []string{RouteHere: "here", RouteEdge: "edge", RouteBack: "back", RouteFallBack: "fall_back"}
+	receivedNames = []string{RouterReceivedChanged: "changed", RouterReceivedUnchanged: "unchanged",
+		RouterReceivedNeedsAll: "needs_all"}
+	routeKindNames = []string{RouterRouteHere: "here", RouterRouteEdge: "edge", RouterRouteBack: "back",
+		RouterRouteFallBack: "fall_back"}
 )
 
 // String returns the name of the outcome.
-func (r Received) String() string { return texts.Name(receivedNames, "received", uint32(r)) }
+func (r RouterReceived) String() string { return texts.Name(receivedNames, "received", uint32(r)) }
 
 // String returns the name of the kind.
-func (k RouteKind) String() string { return texts.Name(routeKindNames, "route", uint32(k)) }
+func (k RouterRouteKind) String() string { return texts.Name(routeKindNames, "route", uint32(k)) }
 
-// Route says where a query goes.
-type Route struct {
-	Kind RouteKind
-	// Level is the least level that has the key, for [RouteEdge]: 1 is the neighbour itself.
+// RouterRoute says where a query goes.
+type RouterRoute struct {
+	Kind RouterRouteKind
+	// Level is the least level that has the key, for [RouterRouteEdge]: 1 is the neighbour itself.
 	Level uint32
-	// Neighbour is the neighbour, for [RouteEdge] and [RouteBack].
+	// Neighbour is the neighbour, for [RouterRouteEdge] and [RouterRouteBack].
 	Neighbour uint64
 }
 
-// Walk is the memory of one query on its way. It has no pointers, and travels with the query. A query begins with all
-// fields 0 but HopsLeft.
-type Walk struct {
+// RouterWalkState is the memory of one query on its way. It has no pointers, and travels with the query. A query begins
+// with all fields 0 but HopsLeft.
+type RouterWalkState struct {
 	// HopsLeft is how many hops the query may still make.
 	HopsLeft uint32
 	// Visited is how many nodes the query has visited, at most 64.
@@ -74,8 +76,8 @@ type Walk struct {
 	Way [64]uint8
 }
 
-// Edge is an edge to a neighbour.
-type Edge struct {
+// RouterEdge is an edge to a neighbour.
+type RouterEdge struct {
 	// Neighbour is the number of the neighbour's node.
 	Neighbour uint64
 	// Link is the number that both ends give to their connection.
@@ -92,8 +94,8 @@ type Edge struct {
 	Ignored uint32
 }
 
-// LevelRates has the rates of one level.
-type LevelRates struct {
+// RouterLevelStatistics has the rates of one level.
+type RouterLevelStatistics struct {
 	// ExpectedKeys is the expected number of keys at this level of one edge, by the capacity and fan_out of the spec; 0
 	// without a capacity.
 	ExpectedKeys float64
@@ -109,10 +111,10 @@ type LevelRates struct {
 	FalseRouteRate float64
 }
 
-// RouteRates says how often a router misleads queries.
-type RouteRates struct {
+// RouterStatistics says how often a router misleads queries.
+type RouterStatistics struct {
 	// Levels has the rates of each level; the first has the neighbours themselves.
-	Levels []LevelRates
+	Levels []RouterLevelStatistics
 	// IsOverfull says that the fill of the last level is above 0.3 over some edge: make the levels larger, or fewer.
 	IsOverfull bool
 	// Ignored is how many levels of edges are fuller than max_fill, and so ignored.
@@ -166,14 +168,14 @@ func (r *Router) SetLevelWeights(weights []float64) error {
 func (r *Router) Neighbours() ([]uint64, error) {
 	const op = "petal.Router.Neighbours"
 	count, err := answered(op, func(count *C.size_t, failure *C.petal_error) {
-		C.petal_router_neighbours(r.raw(), nil, 0, count, failure)
+		C.petal_router_get_neighbours(r.raw(), nil, 0, count, failure)
 	})
 	if err != nil || count == 0 {
 		return nil, err
 	}
 	all := make([]uint64, count)
 	err = called(op, func(failure *C.petal_error) {
-		C.petal_router_neighbours(r.raw(), (*C.uint64_t)(unsafe.SliceData(all)), count, &count, failure)
+		C.petal_router_get_neighbours(r.raw(), (*C.uint64_t)(unsafe.SliceData(all)), count, &count, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -182,15 +184,15 @@ func (r *Router) Neighbours() ([]uint64, error) {
 }
 
 // Edge describes the edge to a neighbour.
-func (r *Router) Edge(neighbour uint64) (Edge, error) {
-	raw := C.petal_edge{struct_size: C.size_t(unsafe.Sizeof(C.petal_edge{}))}
-	return converted("petal.Router.Edge", raw, edgeOf, func(raw *C.petal_edge, failure *C.petal_error) {
-		C.petal_router_edge(r.raw(), C.uint64_t(neighbour), raw, failure)
+func (r *Router) Edge(neighbour uint64) (RouterEdge, error) {
+	raw := C.petal_router_edge{struct_size: C.size_t(unsafe.Sizeof(C.petal_router_edge{}))}
+	return converted("petal.Router.Edge", raw, edgeOf, func(raw *C.petal_router_edge, failure *C.petal_error) {
+		C.petal_router_get_edge(r.raw(), C.uint64_t(neighbour), raw, failure)
 	})
 }
 
-func edgeOf(raw *C.petal_edge) Edge {
-	edge := Edge{
+func edgeOf(raw *C.petal_router_edge) RouterEdge {
+	edge := RouterEdge{
 		Neighbour: uint64(raw.neighbour),
 		Link:      uint64(raw.link),
 		Weight:    float64(raw.weight),
@@ -233,67 +235,68 @@ func (r *Router) send(op string, neighbour uint64, changes bool) ([]byte, error)
 // Receive takes a message that came from a neighbour. A message that is refused changes nothing: [ErrIncompatible] for
 // one of another network, edge or link; [ErrCorrupt] for one that is damaged, repeated or late; [ErrForeign],
 // [ErrTruncated], [ErrNewerVersion]. Changes the router.
-func (r *Router) Receive(neighbour uint64, message []byte) (Received, error) {
-	return answered("petal.Router.Receive", func(received *Received, failure *C.petal_error) {
+func (r *Router) Receive(neighbour uint64, message []byte) (RouterReceived, error) {
+	return answered("petal.Router.Receive", func(received *RouterReceived, failure *C.petal_error) {
 		C.petal_go_router_receive(r.toChange(), C.uint64_t(neighbour), nonNil(message), C.size_t(len(message)),
-			(*C.petal_received)(received), failure)
+			(*C.petal_router_received)(received), failure)
 	})
 }
 
 // raw returns the library's walk, and one that cannot be for nil.
-func (w *Walk) raw() *C.petal_walk {
+func (w *RouterWalkState) raw() *C.petal_router_walk_state {
 	if w == nil {
-		return &C.petal_walk{visited: C.uint32_t(len(Walk{}.Nodes) + 1)}
+		return &C.petal_router_walk_state{visited: C.uint32_t(len(RouterWalkState{}.Nodes) + 1)}
 	}
-	return (*C.petal_walk)(unsafe.Pointer(w))
+	return (*C.petal_router_walk_state)(unsafe.Pointer(w))
 }
 
-func routeOf(op string, status C.petal_status, raw *C.petal_route) (Route, error) {
-	route := Route{Kind: RouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
+func routeOf(op string, status C.petal_status, raw *C.petal_router_route) (RouterRoute, error) {
+	route := RouterRoute{Kind: RouterRouteKind(raw.kind), Level: uint32(raw.level), Neighbour: uint64(raw.neighbour)}
 	return route, statusError(op, status)
 }
 
-// Route tells where a query for a byte key goes. from is the number of the neighbour from which the query came, and nil
-// where the query begins: a query never goes back over that edge. The route is [RouteFallBack] if hopsLeft is 0 or no
-// edge has the key. Otherwise the route is the edge with the least level that has the key. You count the hops: pass one
-// less at each node.
-func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (Route, error) {
-	var route C.petal_route
-	status := C.petal_go_router_route(r.raw(), bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
+// RouterRoute tells where a query for a byte key goes. from is the number of the neighbour from which the query came,
+// and nil where the query begins: a query never goes back over that edge. The route is [RouterRouteFallBack] if
+// hopsLeft is 0 or no edge has the key. Otherwise the route is the edge with the least level that has the key. You
+// count the hops: pass one less at each node.
+func (r *Router) Route(key []byte, from *uint64, hopsLeft uint32) (RouterRoute, error) {
+	var route C.petal_router_route
+	status := C.petal_go_router_get_route(r.raw(), bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.Route", status, &route)
 }
 
-// Walk tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node where the
-// query is, and send walk with the query. The query goes on only to nodes that it did not visit, and goes back the way
-// it came where a node has no edge that is left to try ([RouteBack]). A hop in either direction takes 1 from the walk's
-// hops that are left. If the route is [RouteHere] and the node does not have the key after all, call the method again.
-// Returns [ErrOutOfRange] for a walk that cannot be.
-func (r *Router) Walk(key []byte, walk *Walk) (Route, error) {
-	var route C.petal_route
+// RouterWalkState tells where a query for a byte key goes that remembers the nodes it visited. Call it at each node
+// where the query is, and send walk with the query. The query goes on only to nodes that it did not visit, and goes
+// back the way it came where a node has no edge that is left to try ([RouterRouteBack]). A hop in either direction
+// takes 1 from the walk's hops that are left. If the route is [RouterRouteHere] and the node does not have the key
+// after all, call the method again. Returns [ErrOutOfRange] for a walk that cannot be.
+func (r *Router) Walk(key []byte, walk *RouterWalkState) (RouterRoute, error) {
+	var route C.petal_router_route
 	status := C.petal_go_router_walk(r.raw(), bytesOf(key), C.size_t(len(key)), walk.raw(), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.Walk", status, &route)
 }
 
 // Rates tells how often the router misleads queries, as expected and as it is now.
-func (r *Router) Rates() (RouteRates, error) {
-	raw := C.petal_route_rates{struct_size: C.size_t(unsafe.Sizeof(C.petal_route_rates{}))}
-	return converted("petal.Router.Rates", raw, ratesOf, func(raw *C.petal_route_rates, failure *C.petal_error) {
-		C.petal_router_rates(r.raw(), raw, failure)
-	})
+func (r *Router) Statistics() (RouterStatistics, error) {
+	raw := C.petal_router_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_router_statistics{}))}
+	return converted("petal.Router.Statistics", raw, ratesOf,
+		func(raw *C.petal_router_statistics, failure *C.petal_error) {
+			C.petal_router_get_statistics(r.raw(), raw, failure)
+		})
 }
 
-func ratesOf(raw *C.petal_route_rates) RouteRates {
-	rates := RouteRates{
+func ratesOf(raw *C.petal_router_statistics) RouterStatistics {
+	rates := RouterStatistics{
 		IsOverfull:     raw.is_overfull != 0,
 		Ignored:        uint64(raw.ignored),
 		OwnFill:        float64(raw.own_fill),
 		FalseRouteRate: float64(raw.false_route_rate),
 	}
 	for _, level := range raw.level[:raw.levels] {
-		rates.Levels = append(rates.Levels, LevelRates{
+		rates.Levels = append(rates.Levels, RouterLevelStatistics{
 			ExpectedKeys:   float64(level.expected_keys),
 			ExpectedFill:   float64(level.expected_fill),
 			ExpectedRate:   float64(level.expected_rate),

@@ -112,10 +112,10 @@ func (r *Router) Sync() error {
 	return called("petal.Router.Sync", func(failure *C.petal_error) { C.petal_router_sync(r.toChange(), failure) })
 }
 
-// Vouch declares the present bytes to be right, and makes the router clean. Reads the whole payload. Changes the
+// MarkClean declares the present bytes to be right, and makes the router clean. Reads the whole payload. Changes the
 // router.
-func (r *Router) Vouch() error {
-	return called("petal.Router.Vouch", func(failure *C.petal_error) { C.petal_router_vouch(r.toChange(), failure) })
+func (r *Router) MarkClean() error {
+	return called("petal.Router.MarkClean", func(failure *C.petal_error) { C.petal_router_mark_clean(r.toChange(), failure) })
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

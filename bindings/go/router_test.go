@@ -24,7 +24,7 @@ func routers(t *testing.T, count int) []*Router {
 }
 
 // tell carries what changed from one router to another.
-func tell(t *testing.T, from, to *Router) Received {
+func tell(t *testing.T, from, to *Router) RouterReceived {
 	t.Helper()
 	message := must(from.AdvertiseChanges(to.Node()))
 	return must(to.Receive(from.Node(), message))
@@ -38,11 +38,11 @@ func TestRoutersRouteQueries(t *testing.T) {
 	check(t, third.InsertUint64(5))
 	check(t, third.InsertHash(6))
 	check(t, third.InsertBatch(Uint64Keys([]uint64{7, 8}), nil))
-	if tell(t, third, second) != ReceivedChanged || tell(t, second, first) != ReceivedChanged {
+	if tell(t, third, second) != RouterReceivedChanged || tell(t, second, first) != RouterReceivedChanged {
 		t.Error("nothing changed")
 	}
-	want := Route{Kind: RouteEdge, Level: 2, Neighbour: 2}
-	for _, route := range []Route{
+	want := RouterRoute{Kind: RouterRouteEdge, Level: 2, Neighbour: 2}
+	for _, route := range []RouterRoute{
 		must(first.Route([]byte("song"), nil, 9)), must(first.RouteString("text", nil, 9)),
 		must(first.RouteUint64(5, nil, 9)), must(first.RouteHash(6, nil, 9)), must(first.RouteUint64(7, nil, 9)),
 	} {
@@ -51,7 +51,7 @@ func TestRoutersRouteQueries(t *testing.T) {
 		}
 	}
 	from := uint64(3)
-	if route := must(second.RouteUint64(5, &from, 9)); route.Kind != RouteFallBack {
+	if route := must(second.RouteUint64(5, &from, 9)); route.Kind != RouterRouteFallBack {
 		t.Error(route)
 	}
 	if !third.Contains([]byte("song")) || !third.ContainsString("text") || !third.ContainsUint64(5) ||
@@ -77,8 +77,9 @@ func TestWalksGoBack(t *testing.T) {
 	check(t, all[2].InsertUint64(5))
 	tell(t, all[2], all[1])
 	tell(t, all[1], all[0])
-	walk := &Walk{HopsLeft: 4}
-	routes := []Route{{RouteEdge, 2, 2}, {RouteEdge, 1, 3}, {Kind: RouteHere}, {Kind: RouteBack, Neighbour: 2}}
+	walk := &RouterWalkState{HopsLeft: 4}
+	routes := []RouterRoute{{RouterRouteEdge, 2, 2}, {RouterRouteEdge, 1, 3}, {Kind: RouterRouteHere},
+		{Kind: RouterRouteBack, Neighbour: 2}}
 	for i, want := range routes {
 		if route := must(all[min(i, 2)].WalkUint64(5, walk)); route != want {
 			t.Error(i, route)
@@ -87,9 +88,9 @@ func TestWalksGoBack(t *testing.T) {
 	if walk.HopsLeft != 1 || walk.Visited != 3 {
 		t.Error(walk.HopsLeft, walk.Visited)
 	}
-	if must(all[0].WalkString("x", &Walk{HopsLeft: 1})).Kind != RouteFallBack ||
-		must(all[0].Walk([]byte("x"), &Walk{HopsLeft: 1})).Kind != RouteFallBack ||
-		must(all[0].WalkHash(1, &Walk{HopsLeft: 1})).Kind != RouteFallBack {
+	if must(all[0].WalkString("x", &RouterWalkState{HopsLeft: 1})).Kind != RouterRouteFallBack ||
+		must(all[0].Walk([]byte("x"), &RouterWalkState{HopsLeft: 1})).Kind != RouterRouteFallBack ||
+		must(all[0].WalkHash(1, &RouterWalkState{HopsLeft: 1})).Kind != RouterRouteFallBack {
 		t.Error("a key that is nowhere was routed")
 	}
 	if _, err := all[0].WalkUint64(5, nil); !errors.Is(err, ErrOutOfRange) {
@@ -105,7 +106,7 @@ func TestRoutersRefuseMessages(t *testing.T) {
 	all := routers(t, 2)
 	check(t, all[0].InsertUint64(1))
 	message := must(all[0].Advertise(2))
-	if received := must(all[1].Receive(1, message)); received != ReceivedChanged {
+	if received := must(all[1].Receive(1, message)); received != RouterReceivedChanged {
 		t.Error(received)
 	}
 	if _, err := all[1].Receive(1, message); !errors.Is(err, ErrCorrupt) {
@@ -117,7 +118,7 @@ func TestRoutersRefuseMessages(t *testing.T) {
 	if _, err := all[1].Receive(9, message); !errors.Is(err, ErrOutOfRange) {
 		t.Error(err)
 	}
-	if received := must(all[1].Receive(1, must(all[0].Advertise(2)))); received != ReceivedUnchanged {
+	if received := must(all[1].Receive(1, must(all[0].Advertise(2)))); received != RouterReceivedUnchanged {
 		t.Error(received)
 	}
 	if message := must(all[0].AdvertiseChanges(2)); len(message) != 0 {
@@ -126,7 +127,7 @@ func TestRoutersRefuseMessages(t *testing.T) {
 	check(t, all[0].InsertUint64(2))
 	must(all[0].AdvertiseChanges(2))
 	check(t, all[0].InsertUint64(3))
-	if received := tell(t, all[0], all[1]); received != ReceivedNeedsAll || received.String() != "needs_all" {
+	if received := tell(t, all[0], all[1]); received != RouterReceivedNeedsAll || received.String() != "needs_all" {
 		t.Error(received)
 	}
 	spec := Spec{Kind: "router", Bits: 2048, Hashes: 4, Parameters: map[string]string{"levels": "3"}}
@@ -162,7 +163,7 @@ func TestRoutersHaveEdgesRatesAndImages(t *testing.T) {
 	if _, err := r.Edge(9); !errors.Is(err, ErrOutOfRange) {
 		t.Error(err)
 	}
-	rates := must(r.Rates())
+	rates := must(r.Statistics())
 	last := rates.Levels[len(rates.Levels)-1]
 	if len(rates.Levels) != 3 || last.ExpectedKeys != 900 || last.ExpectedFill > 0.3 || rates.IsOverfull {
 		t.Error(rates)

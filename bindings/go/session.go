@@ -25,70 +25,74 @@ type Session struct {
 	owner *held[*C.petal_session]
 }
 
-// Role is the part of a side.
-type Role uint32
+// SessionRole is the part of a side.
+type SessionRole uint32
 
 const (
-	// RoleInitiator sends the first message, and chooses the way to the differences.
-	RoleInitiator Role = C.PETAL_ROLE_INITIATOR
-	// RoleResponder answers.
-	RoleResponder Role = C.PETAL_ROLE_RESPONDER
+	// SessionRoleInitiator sends the first message, and chooses the way to the differences.
+	SessionRoleInitiator SessionRole = C.PETAL_SESSION_ROLE_INITIATOR
+	// SessionRoleResponder answers.
+	SessionRoleResponder SessionRole = C.PETAL_SESSION_ROLE_RESPONDER
 )
 
-// Turn is what a side has to do next.
-type Turn uint32
+// SessionTurn is what a side has to do next.
+type SessionTurn uint32
 
 const (
-	// TurnSend says that [Session.Send] has a message.
-	TurnSend Turn = C.PETAL_TURN_SEND
-	// TurnReceive says that [Session.Receive] waits for a message.
-	TurnReceive Turn = C.PETAL_TURN_RECEIVE
-	// TurnDone says that the differences are known.
-	TurnDone Turn = C.PETAL_TURN_DONE
-	// TurnFailed says that the session ended without a result.
-	TurnFailed Turn = C.PETAL_TURN_FAILED
+	// SessionTurnSend says that [Session.Send] has a message.
+	SessionTurnSend SessionTurn = C.PETAL_SESSION_TURN_SEND
+	// SessionTurnReceive says that [Session.Receive] waits for a message.
+	SessionTurnReceive SessionTurn = C.PETAL_SESSION_TURN_RECEIVE
+	// SessionTurnDone says that the differences are known.
+	SessionTurnDone SessionTurn = C.PETAL_SESSION_TURN_DONE
+	// SessionTurnFailed says that the session ended without a result.
+	SessionTurnFailed SessionTurn = C.PETAL_SESSION_TURN_FAILED
 )
 
-// Method is the way to the differences.
-type Method uint32
+// SessionMethod is the way to the differences.
+type SessionMethod uint32
 
 const (
-	// MethodNone says that nothing was chosen yet.
-	MethodNone Method = C.PETAL_METHOD_NONE
-	// MethodEqual says that the sets were equal.
-	MethodEqual Method = C.PETAL_METHOD_EQUAL
-	// MethodPinSketch is for few differences, if both sides keep their keys: syndromes, as the kind pinsketch has them.
-	MethodPinSketch Method = C.PETAL_METHOD_PINSKETCH
-	// MethodRIBLT takes coded symbols, as the kind riblt has them.
-	MethodRIBLT Method = C.PETAL_METHOD_RIBLT
-	// MethodFilterAndRIBLT is for unlike sets, if both sides keep their keys: a filter of each set, and coded symbols of
-	// what passes them.
-	MethodFilterAndRIBLT Method = C.PETAL_METHOD_FILTER_AND_RIBLT
+	// SessionMethodNone says that nothing was chosen yet.
+	SessionMethodNone SessionMethod = C.PETAL_SESSION_METHOD_NONE
+	// SessionMethodEqual says that the sets were equal.
+	SessionMethodEqual SessionMethod = C.PETAL_SESSION_METHOD_EQUAL
+	// SessionMethodPinSketch is for few differences, if both sides keep their keys: syndromes, as the kind pinsketch has
+	// them.
+	SessionMethodPinSketch SessionMethod = C.PETAL_SESSION_METHOD_PINSKETCH
+	// SessionMethodRIBLT takes coded symbols, as the kind riblt has them.
+	SessionMethodRIBLT SessionMethod = C.PETAL_SESSION_METHOD_RIBLT
+	// SessionMethodFilterAndRIBLT is for unlike sets, if both sides keep their keys: a filter of each set, and coded
+	// symbols of what passes them.
+	SessionMethodFilterAndRIBLT SessionMethod = C.PETAL_SESSION_METHOD_FILTER_AND_RIBLT
 )
 
 var (
-	roleNames   = []string{RoleInitiator: "initiator", RoleResponder: "responder"}
-	turnNames   = []string{TurnSend: "send", TurnReceive: "receive", TurnDone: "done", TurnFailed: "failed"}
+	roleNames = []string{SessionRoleInitiator: "initiator", SessionRoleResponder: "responder"}
+	turnNames = []string{SessionTurnSend: "send", SessionTurnReceive: "receive", SessionTurnDone: "done",
+		SessionTurnFailed: "failed"}
 	methodNames = []string{
-		MethodNone: "none", MethodEqual: "equal", MethodPinSketch: "pinsketch", MethodRIBLT: "riblt",
-		MethodFilterAndRIBLT: "filter_and_riblt",
+		SessionMethodNone: "none", SessionMethodEqual: "equal", SessionMethodPinSketch: "pinsketch", SessionMethodRIBLT: "riblt",
+		SessionMethodFilterAndRIBLT: "filter_and_riblt",
 	}
 )
 
 // String returns the name of the role.
-func (r Role) String() string { return texts.Name(roleNames, "role", uint32(r)) }
+func (r SessionRole) String() string { return texts.Name(roleNames, "role", uint32(r)) }
 
 // String returns the name of the turn.
-func (t Turn) String() string { return texts.Name(turnNames, "turn", uint32(t)) }
+func (t SessionTurn) String() string { return texts.Name(turnNames, "turn", uint32(t)) }
 
 // String returns the name of the method.
-func (m Method) String() string { return texts.Name(methodNames, "method", uint32(m)) }
+func (m SessionMethod) String() string { return texts.Name(methodNames, "method", uint32(m)) }
 
 // MarshalText writes the name.
-func (m Method) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+func (m SessionMethod) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
 // UnmarshalText takes a name, such as "equal" or "riblt".
-func (m *Method) UnmarshalText(text []byte) error { return valueOf(m, methodNames, "Method", text) }
+func (m *SessionMethod) UnmarshalText(text []byte) error {
+	return valueOf(m, methodNames, "Method", text)
+}
 
 // SessionOptions says how a session finds the differences.
 type SessionOptions struct {
@@ -97,9 +101,9 @@ type SessionOptions struct {
 	KeptSymbols bool
 }
 
-// Report says what a session chose, and what it cost so far.
-type Report struct {
-	Method Method `json:"method"`
+// SessionStatistics says what a session chose, and what it cost so far.
+type SessionStatistics struct {
+	Method SessionMethod `json:"method"`
 	// UsedKeptSymbols says that the session used the symbols that the sketches keep. Otherwise it had its own key.
 	UsedKeptSymbols bool `json:"used_kept_symbols"`
 	// EstimatedDifferences is the estimated number of differences. Only the initiator estimates; the responder has 0.
@@ -125,14 +129,14 @@ type Report struct {
 // NewSession begins a session over a sketch's set. The sketch is one of kind riblt, or one that keeps its keys
 // ([Sketch.KeepKeys]); NewSession returns [ErrUnsupported] for others. The session copies what it needs, so the sketch
 // may change meanwhile. options may be nil. Only reads the sketch.
-func NewSession(sketch *Sketch, role Role, options *SessionOptions) (*Session, error) {
+func NewSession(sketch *Sketch, role SessionRole, options *SessionOptions) (*Session, error) {
 	var flags C.uint32_t
 	if options != nil && options.KeptSymbols {
 		flags = C.PETAL_SESSION_KEPT_SYMBOLS
 	}
 	owner, err := made("petal.NewSession", func(handle *C.petal_session) { C.petal_session_free(handle) },
 		func(handle **C.petal_session, failure *C.petal_error) {
-			C.petal_session_new(sketch.raw(), C.petal_role(role), flags, handle, failure)
+			C.petal_session_new(sketch.raw(), C.petal_session_role(role), flags, handle, failure)
 		})
 	if err != nil {
 		return nil, err
@@ -165,10 +169,10 @@ func (s *Session) Close() error {
 }
 
 // Turn returns what this side has to do next. A closed session has failed.
-func (s *Session) Turn() Turn {
-	turn := C.petal_session_turn(s.raw())
+func (s *Session) Turn() SessionTurn {
+	turn := C.petal_session_get_turn(s.raw())
 	runtime.KeepAlive(s)
-	return Turn(turn)
+	return SessionTurn(turn)
 }
 
 // Send returns the next message for the other side. Returns [ErrUnsupportedByHandle] if it is not this side's turn. If
@@ -200,18 +204,18 @@ func (s *Session) Receive(message []byte) error {
 // Differences returns the numbers that one side has alone: first those of the other side with -1, then those of this
 // side with 1, each in ascending order. Returns [ErrUnsupportedByHandle] unless the session is done, and why it failed
 // if it did.
-func (s *Session) Differences() ([]Listed, error) {
+func (s *Session) Differences() ([]SketchListed, error) {
 	const op = "petal.Session.Differences"
 	count, err := answered(op, func(count *C.size_t, failure *C.petal_error) {
-		C.petal_session_differences(s.raw(), nil, 0, count, failure)
+		C.petal_session_get_differences(s.raw(), nil, 0, count, failure)
 	})
 	if err != nil || count == 0 {
 		return nil, err
 	}
-	listed := make([]Listed, count)
+	listed := make([]SketchListed, count)
 	err = called(op, func(failure *C.petal_error) {
-		room := (*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed)))
-		C.petal_session_differences(s.raw(), room, count, &count, failure)
+		room := (*C.petal_sketch_listed)(unsafe.Pointer(unsafe.SliceData(listed)))
+		C.petal_session_get_differences(s.raw(), room, count, &count, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -219,17 +223,18 @@ func (s *Session) Differences() ([]Listed, error) {
 	return listed, nil
 }
 
-// Report tells what the session chose, and what it cost so far, in constant time.
-func (s *Session) Report() (Report, error) {
-	raw := C.petal_report{struct_size: C.size_t(unsafe.Sizeof(C.petal_report{}))}
-	return converted("petal.Session.Report", raw, reportOf, func(raw *C.petal_report, failure *C.petal_error) {
-		C.petal_session_report(s.raw(), raw, failure)
-	})
+// SessionStatistics tells what the session chose, and what it cost so far, in constant time.
+func (s *Session) Statistics() (SessionStatistics, error) {
+	raw := C.petal_session_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_session_statistics{}))}
+	return converted("petal.Session.Statistics", raw, reportOf,
+		func(raw *C.petal_session_statistics, failure *C.petal_error) {
+			C.petal_session_get_statistics(s.raw(), raw, failure)
+		})
 }
 
-func reportOf(raw *C.petal_report) Report {
-	return Report{
-		Method:               Method(raw.method),
+func reportOf(raw *C.petal_session_statistics) SessionStatistics {
+	return SessionStatistics{
+		Method:               SessionMethod(raw.method),
 		UsedKeptSymbols:      raw.used_kept_symbols != 0,
 		EstimatedDifferences: float64(raw.estimated_differences),
 		EstimateDeviation:    float64(raw.estimate_deviation),

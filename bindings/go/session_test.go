@@ -23,7 +23,7 @@ func numbered(t *testing.T, first, end uint64, keeps bool) *Sketch {
 }
 
 // sessionOf returns a session over a sketch, and closes the sketch.
-func sessionOf(t *testing.T, sketch *Sketch, role Role, options *SessionOptions) *Session {
+func sessionOf(t *testing.T, sketch *Sketch, role SessionRole, options *SessionOptions) *Session {
 	t.Helper()
 	s := must(NewSession(sketch, role, options))
 	check(t, sketch.Close())
@@ -35,10 +35,10 @@ func sessionOf(t *testing.T, sketch *Sketch, role Role, options *SessionOptions)
 func carry(ours, theirs *Session) error {
 	for {
 		from, to := ours, theirs
-		if ours.Turn() != TurnSend {
+		if ours.Turn() != SessionTurnSend {
 			from, to = theirs, ours
 		}
-		if from.Turn() != TurnSend {
+		if from.Turn() != SessionTurnSend {
 			return nil
 		}
 		message, err := from.Send()
@@ -53,27 +53,27 @@ func carry(ours, theirs *Session) error {
 
 func TestSessionsTellBothSidesWhatDiffers(t *testing.T) {
 	for _, options := range []*SessionOptions{nil, {}, {KeptSymbols: true}} {
-		ours := sessionOf(t, numbered(t, 0, 1003, true), RoleInitiator, options)
-		theirs := sessionOf(t, numbered(t, 3, 1005, true), RoleResponder, nil)
-		if ours.Turn() != TurnSend || theirs.Turn() != TurnReceive {
+		ours := sessionOf(t, numbered(t, 0, 1003, true), SessionRoleInitiator, options)
+		theirs := sessionOf(t, numbered(t, 3, 1005, true), SessionRoleResponder, nil)
+		if ours.Turn() != SessionTurnSend || theirs.Turn() != SessionTurnReceive {
 			t.Error(ours.Turn(), theirs.Turn())
 		}
 		check(t, carry(ours, theirs))
-		if ours.Turn() != TurnDone || theirs.Turn() != TurnDone {
+		if ours.Turn() != SessionTurnDone || theirs.Turn() != SessionTurnDone {
 			t.Error(ours.Turn(), theirs.Turn())
 		}
-		want := []Listed{{1003, -1}, {1004, -1}, {0, 1}, {1, 1}, {2, 1}}
+		want := []SketchListed{{1003, -1}, {1004, -1}, {0, 1}, {1, 1}, {2, 1}}
 		if got := must(ours.Differences()); !slices.Equal(got, want) {
 			t.Error(got)
 		}
-		want = []Listed{{0, -1}, {1, -1}, {2, -1}, {1003, 1}, {1004, 1}}
+		want = []SketchListed{{0, -1}, {1, -1}, {2, -1}, {1003, 1}, {1004, 1}}
 		if got := must(theirs.Differences()); !slices.Equal(got, want) {
 			t.Error(got)
 		}
-		report, other := must(ours.Report()), must(theirs.Report())
-		method, kept := MethodPinSketch, options != nil && options.KeptSymbols
+		report, other := must(ours.Statistics()), must(theirs.Statistics())
+		method, kept := SessionMethodPinSketch, options != nil && options.KeptSymbols
 		if kept {
-			method = MethodRIBLT
+			method = SessionMethodRIBLT
 		}
 		if report.Method != method || report.UsedKeptSymbols != kept || report.EstimatedDifferences < 1 ||
 			report.EstimateDeviation <= 0 || (report.Symbols > 0) != kept || (report.Syndromes > 0) == kept {
@@ -84,7 +84,7 @@ func TestSessionsTellBothSidesWhatDiffers(t *testing.T) {
 		if report != other || report.TheirCount != 1002 || report.Messages < 3 || report.SentBytes < 50 {
 			t.Errorf("%+v\n%+v", report, other)
 		}
-		var back Report
+		var back SessionStatistics
 		check(t, json.Unmarshal(must(json.Marshal(report)), &back))
 		if back != report {
 			t.Errorf("%+v, not %+v", back, report)
@@ -93,27 +93,27 @@ func TestSessionsTellBothSidesWhatDiffers(t *testing.T) {
 }
 
 func TestSessionsOfUnlikeAndEqualSets(t *testing.T) {
-	ours := sessionOf(t, numbered(t, 0, 3000, true), RoleInitiator, nil)
-	theirs := sessionOf(t, numbered(t, 2000, 5000, true), RoleResponder, nil)
+	ours := sessionOf(t, numbered(t, 0, 3000, true), SessionRoleInitiator, nil)
+	theirs := sessionOf(t, numbered(t, 2000, 5000, true), SessionRoleResponder, nil)
 	check(t, carry(ours, theirs))
-	listed, report := must(ours.Differences()), must(ours.Report())
-	if len(listed) != 4000 || listed[0] != (Listed{3000, -1}) || listed[2000] != (Listed{0, 1}) {
+	listed, report := must(ours.Differences()), must(ours.Statistics())
+	if len(listed) != 4000 || listed[0] != (SketchListed{3000, -1}) || listed[2000] != (SketchListed{0, 1}) {
 		t.Error(len(listed))
 	}
-	if report.Method != MethodFilterAndRIBLT || report.FilterBytes < 1000 {
+	if report.Method != SessionMethodFilterAndRIBLT || report.FilterBytes < 1000 {
 		t.Errorf("%+v", report)
 	}
-	ours = sessionOf(t, numbered(t, 0, 100, true), RoleInitiator, nil)
-	theirs = sessionOf(t, numbered(t, 0, 100, true), RoleResponder, nil)
+	ours = sessionOf(t, numbered(t, 0, 100, true), SessionRoleInitiator, nil)
+	theirs = sessionOf(t, numbered(t, 0, 100, true), SessionRoleResponder, nil)
 	check(t, carry(ours, theirs))
-	if listed := must(theirs.Differences()); len(listed) != 0 || must(theirs.Report()).Method != MethodEqual {
+	if listed := must(theirs.Differences()); len(listed) != 0 || must(theirs.Statistics()).Method != SessionMethodEqual {
 		t.Error(listed)
 	}
 }
 
 func TestSessionsRefuseWhatIsNotDue(t *testing.T) {
-	ours := sessionOf(t, numbered(t, 0, 1000, true), RoleInitiator, nil)
-	theirs := sessionOf(t, numbered(t, 0, 1001, true), RoleResponder, nil)
+	ours := sessionOf(t, numbered(t, 0, 1000, true), SessionRoleInitiator, nil)
+	theirs := sessionOf(t, numbered(t, 0, 1001, true), SessionRoleResponder, nil)
 	wants(t, errorIn(theirs.Send()), ErrUnsupportedByHandle)
 	wants(t, ours.Receive(nil), ErrUnsupportedByHandle)
 	wants(t, errorIn(ours.Differences()), ErrUnsupportedByHandle)
@@ -124,7 +124,7 @@ func TestSessionsRefuseWhatIsNotDue(t *testing.T) {
 	newer := slices.Clone(message)
 	newer[4]++
 	wants(t, theirs.Receive(newer), ErrNewerVersion)
-	if report := must(theirs.Report()); report != (Report{}) || theirs.Turn() != TurnReceive {
+	if report := must(theirs.Statistics()); report != (SessionStatistics{}) || theirs.Turn() != SessionTurnReceive {
 		t.Errorf("%+v", report)
 	}
 	check(t, theirs.Receive(message))
@@ -132,30 +132,30 @@ func TestSessionsRefuseWhatIsNotDue(t *testing.T) {
 	wants(t, ours.Receive(message), ErrCorrupt)
 	check(t, ours.Receive(answer))
 	check(t, carry(ours, theirs))
-	if listed := must(ours.Differences()); !slices.Equal(listed, []Listed{{1000, -1}}) {
+	if listed := must(ours.Differences()); !slices.Equal(listed, []SketchListed{{1000, -1}}) {
 		t.Error(listed)
 	}
 
 	sketch := must(NewSketch(Spec{Capacity: 5}))
-	wants(t, errorIn(NewSession(sketch, RoleInitiator, nil)), ErrUnsupported)
+	wants(t, errorIn(NewSession(sketch, SessionRoleInitiator, nil)), ErrUnsupported)
 	check(t, sketch.KeepKeys())
-	wants(t, errorIn(NewSession(sketch, RoleInitiator, &SessionOptions{KeptSymbols: true})), ErrUnsupported)
+	wants(t, errorIn(NewSession(sketch, SessionRoleInitiator, &SessionOptions{KeptSymbols: true})), ErrUnsupported)
 	wants(t, errorIn(NewSession(sketch, 2, nil)), ErrUnknownValue)
 	check(t, sketch.Close())
-	wants(t, errorIn(NewSession(sketch, RoleInitiator, nil)), ErrClosed)
-	wants(t, errorIn(NewSession(nil, RoleInitiator, nil)), ErrClosed)
+	wants(t, errorIn(NewSession(sketch, SessionRoleInitiator, nil)), ErrClosed)
+	wants(t, errorIn(NewSession(nil, SessionRoleInitiator, nil)), ErrClosed)
 }
 
 func TestSessionsTellTheOtherSideOfAFailure(t *testing.T) {
-	failed := sessionOf(t, numbered(t, 0, 3000, false), RoleInitiator, nil)
-	told := sessionOf(t, numbered(t, 1000, 4000, false), RoleResponder, nil)
+	failed := sessionOf(t, numbered(t, 0, 3000, false), SessionRoleInitiator, nil)
+	told := sessionOf(t, numbered(t, 1000, 4000, false), SessionRoleResponder, nil)
 	wants(t, carry(failed, told), ErrUnsupportedByHandle)
-	if failed.Turn() != TurnSend {
+	if failed.Turn() != SessionTurnSend {
 		failed, told = told, failed
 	}
 	wants(t, told.Receive(must(failed.Send())), ErrUnsupportedByHandle)
 	for _, side := range []*Session{failed, told} {
-		if side.Turn() != TurnFailed {
+		if side.Turn() != SessionTurnFailed {
 			t.Error(side.Turn())
 		}
 		wants(t, errorIn(side.Send()), ErrUnsupportedByHandle)
@@ -168,17 +168,17 @@ func TestSessionsTellTheOtherSideOfAFailure(t *testing.T) {
 }
 
 func TestClosedSessions(t *testing.T) {
-	s := must(NewSession(numbered(t, 0, 5, true), RoleInitiator, nil))
+	s := must(NewSession(numbered(t, 0, 5, true), SessionRoleInitiator, nil))
 	check(t, s.Close())
 	check(t, s.Close())
 	wants(t, errorIn(s.Send()), ErrClosed)
 	wants(t, s.Receive([]byte("x")), ErrClosed)
 	wants(t, errorIn(s.Differences()), ErrClosed)
-	wants(t, errorIn(s.Report()), ErrClosed)
-	if s.Turn() != TurnFailed {
+	wants(t, errorIn(s.Statistics()), ErrClosed)
+	if s.Turn() != SessionTurnFailed {
 		t.Error(s.Turn())
 	}
-	if got := errorIn(s.Report()).Error(); got != "petal.Session.Report: the session is closed" {
+	if got := errorIn(s.Statistics()).Error(); got != "petal.Session.Statistics: the session is closed" {
 		t.Error(got)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // InsertShared inserts a key while other goroutines look up in the same filter and insert with the Shared methods.
 // Other processes may do the same through their filters ([OpenShare]). InsertShared takes no lock. If several
 // goroutines insert the same new key at the same time, at least one of them learns that the key was new. InsertShared
-// does not count keys: see [Filter.AddOffered]. Returns [ErrUnsupported] unless the filter has [CanInsertShared]. May
-// run together with the other Shared methods and all methods that only read.
+// does not count keys: see [Filter.AddInsertions]. Returns [ErrUnsupported] unless the filter has [CanInsertShared].
+// May run together with the other Shared methods and all methods that only read.
 func (f *Filter) InsertShared(key []byte) (isNew bool, err error) {
 	var fresh C.bool
 	status := C.petal_go_filter_insert_shared(f.toRead(), bytesOf(key), C.size_t(len(key)), &fresh)
@@ -46,10 +46,10 @@ func (f *Filter) AdvanceShared(steps uint64) error {
 	})
 }
 
-// AddOffered adds to the count of offered keys, for keys that the Shared methods inserted. May run together with the
+// AddInsertions adds to the count of insertions, for keys that the Shared methods inserted. May run together with the
 // Shared methods and all methods that only read.
-func (f *Filter) AddOffered(keys uint64) error {
-	return called("petal.Filter.AddOffered", func(failure *C.petal_error) {
-		C.petal_filter_add_offered(f.toRead(), C.uint64_t(keys), failure)
+func (f *Filter) AddInsertions(keys uint64) error {
+	return called("petal.Filter.AddInsertions", func(failure *C.petal_error) {
+		C.petal_filter_add_insertions(f.toRead(), C.uint64_t(keys), failure)
 	})
 }

@@ -61,13 +61,13 @@ func TestManyGoroutinesInsert(t *testing.T) {
 			}
 		}
 		check(t, again.Close())
-		check(t, made.AddOffered(5))
-		if count := must(made.Describe()).Offered; count != 5 {
+		check(t, made.AddInsertions(5))
+		if count := must(made.Describe()).Insertions; count != 5 {
 			t.Error(count)
 		}
 		wants(t, made.InsertSharedBatch(Uint64Keys([]uint64{1, 2}), &Answers{Bools: []bool{}}), ErrBufferTooSmall)
 		check(t, made.Close())
 		wants(t, errorIn(made.InsertSharedUint64(1)), ErrClosed)
-		wants(t, made.AddOffered(1), ErrClosed)
+		wants(t, made.AddInsertions(1), ErrClosed)
 	}
 }

@@ -26,9 +26,9 @@ type Sketch struct {
 	owner *held[*C.petal_sketch]
 }
 
-// Listed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that was
-// removed, or that only the subtracted sketch had.
-type Listed struct {
+// SketchListed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that
+// was removed, or that only the subtracted sketch had.
+type SketchListed struct {
 	Number uint64
 	Count  int64
 }
@@ -98,13 +98,13 @@ func (s *Sketch) Merge(other *Sketch) error {
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
 // some numbers are missing; a pinsketch then lists none. Returns [ErrKeyMissing] if the secret key was not given.
-func (s *Sketch) List() (listed []Listed, complete bool, err error) {
+func (s *Sketch) List() (listed []SketchListed, complete bool, err error) {
 	description, err := s.Describe()
 	if err != nil {
 		return nil, false, err
 	}
 	return listedBy("petal.Sketch.List", description.Bits/192,
-		func(listed *C.petal_listed, room C.size_t, count *C.size_t, complete *C.bool, failure *C.petal_error) {
+		func(listed *C.petal_sketch_listed, room C.size_t, count *C.size_t, complete *C.bool, failure *C.petal_error) {
 			C.petal_sketch_list(s.raw(), listed, room, count, complete, failure)
 		})
 }
@@ -112,8 +112,8 @@ func (s *Sketch) List() (listed []Listed, complete bool, err error) {
 // ListKeys returns the whole keys of a sketch that was made with the parameter key_bytes, in ascending order of their
 // bytes: first those with -1, then those with 1. complete says whether these are all. Returns [ErrUnsupported] for a
 // sketch of numbers.
-func (s *Sketch) ListKeys() (listed []ListedKey, complete bool, err error) {
-	return listedKeysBy("petal.Sketch.ListKeys", s.KeyBytes(), s.Symbols(),
+func (s *Sketch) ListKeys() (listed []SketchListedKey, complete bool, err error) {
+	return listedKeysBy("petal.Sketch.ListKeys", s.KeyBytes(), s.SymbolCount(),
 		func(keys *C.uint8_t, counts *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
 			failure *C.petal_error,
 		) {
@@ -144,9 +144,9 @@ func (s *Sketch) KeepsKeys() bool {
 	return bool(keeps)
 }
 
-// Symbols returns how many coded symbols the sketch has, 0 if its kind has none.
-func (s *Sketch) Symbols() uint64 {
-	symbols := C.petal_sketch_symbols(s.raw())
+// SymbolCount returns how many coded symbols the sketch has, 0 if its kind has none.
+func (s *Sketch) SymbolCount() uint64 {
+	symbols := C.petal_sketch_symbol_count(s.raw())
 	runtime.KeepAlive(s)
 	return uint64(symbols)
 }
@@ -199,6 +199,6 @@ func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
 // CompatibilityID returns an identifier that is equal for two sketches if one can be subtracted from the other.
 func (s *Sketch) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Sketch.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {
-		C.petal_sketch_compatibility_id(s.raw(), (*C.uint8_t)(&id[0]), failure)
+		C.petal_sketch_get_compatibility_id(s.raw(), (*C.uint8_t)(&id[0]), failure)
 	})
 }

@@ -18,49 +18,50 @@ import (
 	"unsafe"
 )
 
-// Presence is what a sketch says of a number.
-type Presence uint32
+// SketchPresence is what a sketch says of a number.
+type SketchPresence uint32
 
 // The answers of [Sketch.Get].
 const (
 	// Absent says that the number is not there.
-	Absent Presence = C.PETAL_PRESENCE_ABSENT
+	Absent SketchPresence = C.PETAL_SKETCH_PRESENCE_ABSENT
 	// There says that the number is there.
-	There Presence = C.PETAL_PRESENCE_THERE
+	There SketchPresence = C.PETAL_SKETCH_PRESENCE_PRESENT
 	// Unknown says that each cell of the number has other numbers too. [Sketch.List] may know.
-	Unknown Presence = C.PETAL_PRESENCE_UNKNOWN
+	Unknown SketchPresence = C.PETAL_SKETCH_PRESENCE_UNKNOWN
 )
 
-func (p Presence) String() string {
+func (p SketchPresence) String() string {
 	if p > Unknown {
-		return fmt.Sprintf("Presence(%d)", uint32(p))
+		return fmt.Sprintf("SketchPresence(%d)", uint32(p))
 	}
 	return [...]string{"absent", "there", "unknown"}[p]
 }
 
-// Pair is a number with its value, which is 0 in a sketch without values, and its count: 1 for a pair that was
+// SketchPair is a number with its value, which is 0 in a sketch without values, and its count: 1 for a pair that was
 // inserted, -1 for a pair that was removed, or that only the subtracted sketch had.
-type Pair struct {
+type SketchPair struct {
 	Number uint64
 	Value  uint64
 	Count  int64
 }
 
 // got returns what a call of the library says of a number.
-func (s *Sketch) got(op string, get func(*C.petal_presence, *C.petal_pair, *C.petal_error)) (Presence, Pair, error) {
-	presence, pair := C.petal_presence(Unknown), C.petal_pair{}
+func (s *Sketch) got(op string, get func(*C.petal_sketch_presence, *C.petal_sketch_pair,
+	*C.petal_error)) (SketchPresence, SketchPair, error) {
+	presence, pair := C.petal_sketch_presence(Unknown), C.petal_sketch_pair{}
 	err := called(op, func(failure *C.petal_error) { get(&presence, &pair, failure) })
-	if err != nil || Presence(presence) != There {
-		return Presence(presence), Pair{}, err
+	if err != nil || SketchPresence(presence) != There {
+		return SketchPresence(presence), SketchPair{}, err
 	}
-	return There, Pair{uint64(pair.number), uint64(pair.value), int64(pair.count)}, nil
+	return There, SketchPair{uint64(pair.number), uint64(pair.value), int64(pair.count)}, nil
 }
 
 // Get says whether the sketch has a byte key: its hash. The pair has the count and the value of a number that is there.
 // The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows of each.
 // Returns [ErrUnsupported] for kinds but iblt. Constant time.
-func (s *Sketch) Get(key []byte) (Presence, Pair, error) {
-	return s.got("petal.Sketch.Get", func(p *C.petal_presence, pair *C.petal_pair, failure *C.petal_error) {
+func (s *Sketch) Get(key []byte) (SketchPresence, SketchPair, error) {
+	return s.got("petal.Sketch.Get", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
 		C.petal_go_sketch_get(s.raw(), bytesOf(key), C.size_t(len(key)), p, pair, failure)
 	})
 }
@@ -109,16 +110,16 @@ func (s *Sketch) RemoveValueBatch(keys Keys, values []uint64, answers *Answers) 
 // ListValues returns the numbers with their values, ordered by count, number and value. A number whose value differs in
 // two subtracted sketches is there twice, with both signs. complete says whether these are all pairs. Returns
 // [ErrUnsupported] if the sketch has no values.
-func (s *Sketch) ListValues() (listed []Pair, complete bool, err error) {
+func (s *Sketch) ListValues() (listed []SketchPair, complete bool, err error) {
 	description, err := s.Describe()
 	if err != nil {
 		return nil, false, err
 	}
-	listed = make([]Pair, description.Bits/256)
+	listed = make([]SketchPair, description.Bits/256)
 	var count C.size_t
 	var isComplete C.bool
 	failure := newFailure()
-	C.petal_sketch_list_values(s.raw(), (*C.petal_pair)(unsafe.Pointer(unsafe.SliceData(listed))),
+	C.petal_sketch_list_values(s.raw(), (*C.petal_sketch_pair)(unsafe.Pointer(unsafe.SliceData(listed))),
 		C.size_t(len(listed)), &count, &isComplete, &failure.raw)
 	runtime.KeepAlive(s)
 	if err := failure.err("petal.Sketch.ListValues"); err != nil {

@@ -11,8 +11,8 @@ func TestSketchesSayWhatIsThere(t *testing.T) {
 	check(t, s.InsertString("apple"))
 	check(t, s.RemoveUint64(7))
 	hash := must(Spec{}.HashKey([]byte("apple")))
-	told := func(wanted Presence, count int64) func(Presence, Pair, error) {
-		return func(presence Presence, pair Pair, err error) {
+	told := func(wanted SketchPresence, count int64) func(SketchPresence, SketchPair, error) {
+		return func(presence SketchPresence, pair SketchPair, err error) {
 			t.Helper()
 			if presence != wanted || pair.Count != count || err != nil {
 				t.Errorf("%v %v %v", presence, pair, err)
@@ -28,8 +28,8 @@ func TestSketchesSayWhatIsThere(t *testing.T) {
 		check(t, s.InsertUint64(1000+i))
 	}
 	told(Unknown, 0)(s.GetUint64(7))
-	if There.String() != "there" || Presence(9).String() != "Presence(9)" {
-		t.Error(There, Presence(9))
+	if There.String() != "there" || SketchPresence(9).String() != "Presence(9)" {
+		t.Error(There, SketchPresence(9))
 	}
 	wants(t, s.InsertValueUint64(1, 2), ErrUnsupported)
 	other := must(NewSketch(Spec{Kind: "riblt", Capacity: 20}))
@@ -57,7 +57,7 @@ func TestSketchesListValues(t *testing.T) {
 	check(t, ours.RemoveValueUint64(1001, 13))
 	listed, complete, err := ours.ListValues()
 	check(t, err)
-	wanted := []Pair{{9, 1, -1}, {1001, 13, -1}, {9, 27, 1}, {1000, 12, 1}}
+	wanted := []SketchPair{{9, 1, -1}, {1001, 13, -1}, {9, 27, 1}, {1000, 12, 1}}
 	if answers.Done != 500 || !complete || len(listed) != 6 || !slices.Equal(listed[:4], wanted) {
 		t.Errorf("%d were inserted, listed are %v %v", answers.Done, listed, complete)
 	}

@@ -27,12 +27,12 @@ func TestSketchesListWhatOnlyOneHas(t *testing.T) {
 	check(t, ours.Subtract(theirs))
 	listed, complete, err := ours.List()
 	check(t, err)
-	var wanted []Listed
+	var wanted []SketchListed
 	for i := range uint64(5) {
-		wanted = append(wanted, Listed{10_000 + i, -1})
+		wanted = append(wanted, SketchListed{10_000 + i, -1})
 	}
 	for i := range uint64(15) {
-		wanted = append(wanted, Listed{i, 1})
+		wanted = append(wanted, SketchListed{i, 1})
 	}
 	if !complete || !slices.Equal(listed, wanted) {
 		t.Errorf("listed are %v %v", listed, complete)
@@ -66,7 +66,7 @@ func TestSketchesTakeKeysInEveryForm(t *testing.T) {
 	check(t, s.RemoveUint64(9))
 	check(t, s.RemoveHash(10))
 	hash := func(key string) uint64 { return must(Spec{}.HashKey([]byte(key))) }
-	wanted := map[Listed]bool{
+	wanted := map[SketchListed]bool{
 		{hash("apple"), 1}: true, {hash("plum"), 1}: true, {8, 1}: true, {hash("pear"), -1}: true, {hash("fig"), -1}: true,
 		{9, -1}: true, {10, -1}: true,
 	}
@@ -101,7 +101,7 @@ func TestSketchesAreImages(t *testing.T) {
 	check(t, file.Close())
 	for i, other := range opened {
 		check(t, other.Verify())
-		if listed, _, _ := other.List(); !slices.Equal(listed, []Listed{{1, 1}}) {
+		if listed, _, _ := other.List(); !slices.Equal(listed, []SketchListed{{1, 1}}) {
 			t.Errorf("%d lists %v", i, listed)
 		}
 		if must(other.CompatibilityID()) != must(s.CompatibilityID()) || !other.Capabilities().Has(CanList) {
@@ -115,10 +115,10 @@ func TestSketchesAreImages(t *testing.T) {
 	changed := must(OpenSketch(path, &OpenOptions{Mode: OpenWrite}))
 	check(t, changed.InsertUint64(2))
 	check(t, changed.Sync())
-	check(t, changed.Vouch())
+	check(t, changed.MarkClean())
 	check(t, changed.Close())
 	description := must(s.Describe())
-	if description.Offered != 1 || description.Capacity != 20 || must(s.ExpectedFailureRate(20)) > 0.01 {
+	if description.Insertions != 1 || description.Capacity != 20 || must(s.ExpectedFailureRate(20)) > 0.01 {
 		t.Errorf("%v", description)
 	}
 	check(t, s.Close())
@@ -126,13 +126,13 @@ func TestSketchesAreImages(t *testing.T) {
 
 func TestSketchesKeepKeys(t *testing.T) {
 	s := must(NewSketch(Spec{Kind: "riblt", Bits: 192 * 30}))
-	if s.KeepsKeys() || s.Symbols() != 30 {
-		t.Errorf("%v %d", s.KeepsKeys(), s.Symbols())
+	if s.KeepsKeys() || s.SymbolCount() != 30 {
+		t.Errorf("%v %d", s.KeepsKeys(), s.SymbolCount())
 	}
 	check(t, s.KeepKeys())
 	check(t, s.InsertBatch(Uint64Keys([]uint64{5, 5, 5}), nil))
 	check(t, s.RemoveUint64(6))
-	if listed, complete, err := s.List(); !complete || err != nil || !slices.Equal(listed, []Listed{{5, 1}}) {
+	if listed, complete, err := s.List(); !complete || err != nil || !slices.Equal(listed, []SketchListed{{5, 1}}) {
 		t.Errorf("%v %v %v", listed, complete, err)
 	}
 	other := must(s.Copy())
@@ -157,7 +157,7 @@ func TestSketchesHaveTheBytesOfMinisketch(t *testing.T) {
 	check(t, theirs.ImportMinisketch(expected))
 	check(t, ours.InsertUint64(77))
 	check(t, ours.Subtract(theirs))
-	if listed, complete, err := ours.List(); !slices.Equal(listed, []Listed{{77, 1}}) || !complete || err != nil {
+	if listed, complete, err := ours.List(); !slices.Equal(listed, []SketchListed{{77, 1}}) || !complete || err != nil {
 		t.Errorf("%v %v %v", listed, complete, err)
 	}
 	// The run 64 to 79 leaves nothing in the sums, which the checksum shows.

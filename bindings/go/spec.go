@@ -147,14 +147,14 @@ func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 // [Filter.Hash] of an open filter is faster.
 func (s Spec) HashKey(key []byte) (uint64, error) {
 	return ofSpec("petal.Spec.HashKey", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
-		C.petal_go_hash(raw, bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(hash), failure)
+		C.petal_go_spec_hash(raw, bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(hash), failure)
 	})
 }
 
 // HashUint64 is [Spec.HashKey] for the eight little-endian bytes of a number.
 func (s Spec) HashUint64(key uint64) (uint64, error) {
 	return ofSpec("petal.Spec.HashUint64", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
-		C.petal_hash_u64(raw, C.uint64_t(key), (*C.uint64_t)(hash), failure)
+		C.petal_spec_hash_u64(raw, C.uint64_t(key), (*C.uint64_t)(hash), failure)
 	})
 }
 

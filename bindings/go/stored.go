@@ -3,10 +3,10 @@ package petal
 /*
 #include "keys.h"
 
-#cgo noescape petal_filter_stored_hash
-#cgo nocallback petal_filter_stored_hash
-#cgo noescape petal_filter_stored_hashes
-#cgo nocallback petal_filter_stored_hashes
+#cgo noescape petal_filter_get_stored_hash
+#cgo nocallback petal_filter_get_stored_hash
+#cgo noescape petal_filter_get_stored_hashes
+#cgo nocallback petal_filter_get_stored_hashes
 */
 import "C"
 
@@ -23,7 +23,7 @@ import (
 func (f *Filter) StoredHash(hash uint64) (stored, below uint64, err error) {
 	var number, limit C.uint64_t
 	failure := newFailure()
-	C.petal_filter_stored_hash(f.toRead(), C.uint64_t(hash), &number, &limit, &failure.raw)
+	C.petal_filter_get_stored_hash(f.toRead(), C.uint64_t(hash), &number, &limit, &failure.raw)
 	runtime.KeepAlive(f)
 	return uint64(number), uint64(limit), failure.err("petal.Filter.StoredHash")
 }
@@ -39,7 +39,7 @@ func (f *Filter) ReadStoredHashes(from uint64, stored, counts []uint64) (int, er
 	}
 	var count C.size_t
 	failure := newFailure()
-	C.petal_filter_stored_hashes(f.toRead(), C.uint64_t(from), (*C.uint64_t)(unsafe.SliceData(stored)),
+	C.petal_filter_get_stored_hashes(f.toRead(), C.uint64_t(from), (*C.uint64_t)(unsafe.SliceData(stored)),
 		(*C.uint64_t)(unsafe.SliceData(counts)), C.size_t(len(stored)), &count, &failure.raw)
 	runtime.KeepAlive(f)
 	return int(count), failure.err("petal.Filter.ReadStoredHashes")

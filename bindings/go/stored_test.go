@@ -29,13 +29,13 @@ func TestStoredHashes(t *testing.T) {
 		}
 		check(t, err)
 		var all []uint64
-		offered := uint64(0)
+		insertions := uint64(0)
 		for number, count := range sequence {
 			all = append(all, number)
-			offered += count
+			insertions += count
 		}
-		if info.Capabilities.Has(CanCount) != (offered == 3000 && len(all) < 3000) && len(all) < 3000 {
-			t.Errorf("%s: %d numbers of %d keys", info.Name, len(all), offered)
+		if info.Capabilities.Has(CanCount) != (insertions == 3000 && len(all) < 3000) && len(all) < 3000 {
+			t.Errorf("%s: %d numbers of %d keys", info.Name, len(all), insertions)
 		}
 		wants(t, errorIn(f.ReadStoredHashes(0, all, make([]uint64, 1))), ErrBufferTooSmall)
 		if !slices.IsSorted(all) || len(all) < 2900 || len(slices.Compact(slices.Clone(all))) != len(all) {

@@ -112,15 +112,15 @@ func (s *Stream) Read(b []byte) (complete bool, err error) {
 
 // List returns the differences that are found so far: with Count 1 those that only the sketch has, with -1 those that
 // only the other side has. complete says whether these are all.
-func (s *Stream) List() (listed []Listed, complete bool, err error) {
+func (s *Stream) List() (listed []SketchListed, complete bool, err error) {
 	return listedBy("petal.Stream.List", s.SymbolsRead(),
-		func(listed *C.petal_listed, room C.size_t, count *C.size_t, complete *C.bool, failure *C.petal_error) {
+		func(listed *C.petal_sketch_listed, room C.size_t, count *C.size_t, complete *C.bool, failure *C.petal_error) {
 			C.petal_stream_list(s.raw(), listed, room, count, complete, failure)
 		})
 }
 
 // ListKeys is [Stream.List] for a sketch of whole keys.
-func (s *Stream) ListKeys() (listed []ListedKey, complete bool, err error) {
+func (s *Stream) ListKeys() (listed []SketchListedKey, complete bool, err error) {
 	keyBytes := 0
 	if s != nil {
 		keyBytes = s.keyBytes
@@ -147,23 +147,24 @@ func (s *Stream) SymbolsRead() uint64 {
 	return uint64(symbols)
 }
 
-// ListedKey is a whole key that a sketch lists, and its count, as in [Listed].
-type ListedKey struct {
+// SketchListedKey is a whole key that a sketch lists, and its count, as in [SketchListed].
+type SketchListedKey struct {
 	Key   []byte
 	Count int64
 }
 
 // listedBy returns a list of numbers. There are at most room, unless the kind has smaller cells.
 func listedBy(op string, room uint64,
-	list func(*C.petal_listed, C.size_t, *C.size_t, *C.bool, *C.petal_error),
-) (listed []Listed, complete bool, err error) {
+	list func(*C.petal_sketch_listed, C.size_t, *C.size_t, *C.bool, *C.petal_error),
+) (listed []SketchListed, complete bool, err error) {
 	// A kind with smaller cells may list more numbers.
 	for {
-		listed = make([]Listed, room)
+		listed = make([]SketchListed, room)
 		var count C.size_t
 		var isComplete C.bool
 		err := called(op, func(failure *C.petal_error) {
-			list((*C.petal_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(room), &count, &isComplete, failure)
+			list((*C.petal_sketch_listed)(unsafe.Pointer(unsafe.SliceData(listed))), C.size_t(room), &count, &isComplete,
+				failure)
 		})
 		if err != nil {
 			return nil, false, err
@@ -178,7 +179,7 @@ func listedBy(op string, room uint64,
 // listedKeysBy returns a list of whole keys, of which there are at most room.
 func listedKeysBy(op string, keyBytes int, room uint64,
 	list func(*C.uint8_t, *C.int64_t, C.size_t, *C.size_t, *C.bool, *C.petal_error),
-) (listed []ListedKey, complete bool, err error) {
+) (listed []SketchListedKey, complete bool, err error) {
 	keys, counts := make([]byte, uint64(keyBytes)*room+1), make([]int64, room+1)
 	var count C.size_t
 	var isComplete C.bool
@@ -188,10 +189,10 @@ func listedKeysBy(op string, keyBytes int, room uint64,
 	if err != nil {
 		return nil, false, err
 	}
-	listed = make([]ListedKey, min(uint64(count), room))
+	listed = make([]SketchListedKey, min(uint64(count), room))
 	for i := range listed {
 		start := i * keyBytes
-		listed[i] = ListedKey{keys[start : start+keyBytes : start+keyBytes], counts[i]}
+		listed[i] = SketchListedKey{keys[start : start+keyBytes : start+keyBytes], counts[i]}
 	}
 	return listed, bool(isComplete), nil
 }

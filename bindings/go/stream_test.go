@@ -28,7 +28,7 @@ func TestStreamsFindDifferences(t *testing.T) {
 		complete = must(into.Read(symbols[half:]))
 	}
 	listed, all, err := into.List()
-	if err != nil || !all || !slices.Equal(listed, []Listed{{1000, -1}, {1001, -1}, {0, 1}, {1, 1}, {2, 1}}) {
+	if err != nil || !all || !slices.Equal(listed, []SketchListed{{1000, -1}, {1001, -1}, {0, 1}, {1, 1}, {2, 1}}) {
 		t.Errorf("%v %v %v", listed, all, err)
 	}
 	if into.SymbolsRead() != out.SymbolsWritten() || into.SymbolsRead() < 5 {
@@ -79,7 +79,7 @@ func TestSketchesHoldWholeKeys(t *testing.T) {
 	if ours.KeyBytes() != 16 {
 		t.Errorf("%d bytes", ours.KeyBytes())
 	}
-	is := func(listed []ListedKey, complete bool, err error) {
+	is := func(listed []SketchListedKey, complete bool, err error) {
 		t.Helper()
 		if err != nil || !complete || len(listed) != 2 || listed[0].Count != -1 || listed[1].Count != 1 ||
 			!bytes.Equal(listed[0].Key, []byte("sixteen bytes: c")) || string(listed[1].Key) != "sixteen bytes: a" {

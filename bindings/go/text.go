@@ -21,7 +21,7 @@ var (
 		Identity: "identity", SipHash24: "siphash24", DigestHash: "digest",
 	}
 	modeNames   = []string{OpenRead: "read", OpenWrite: "write", OpenLoad: "load", OpenShare: "share"}
-	stateNames  = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
+	stateNames  = []string{"unclean", "in_place", "writable", "can_hash", "stays_unclean"}
 	kernelNames = []string{
 		KernelBest: "best", KernelPortable: "portable", KernelAVX2: "avx2", KernelAVX512: "avx512", KernelNEON: "neon",
 	}
@@ -189,8 +189,8 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 // String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
 	return texts.Description{
-		Kind: d.Kind, Offered: d.Offered, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
-		IsDirty: d.State.Has(StateDirty), IsWritable: d.State.Has(StateWritable),
+		Kind: d.Kind, Insertions: d.Insertions, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsUnclean: d.State.Has(StateUnclean), IsWritable: d.State.Has(StateWritable),
 	}.String()
 }
 
@@ -213,7 +213,7 @@ func (o Overlap) String() string {
 }
 
 // String returns one line: the kind, and its numbers or why it does not fit.
-func (p Proposal) String() string {
+func (p PlanProposal) String() string {
 	if p.Err != nil {
 		return fmt.Sprintf("%s: %v", p.Name, reasonOf(p.Err))
 	}
@@ -222,8 +222,8 @@ func (p Proposal) String() string {
 }
 
 // MarshalJSON writes the error as its "reason", which is missing if the kind fits.
-func (p Proposal) MarshalJSON() ([]byte, error) {
-	type plain Proposal
+func (p PlanProposal) MarshalJSON() ([]byte, error) {
+	type plain PlanProposal
 	reason := ""
 	if p.Err != nil {
 		reason = reasonOf(p.Err)
@@ -246,5 +246,5 @@ var (
 	_ encoding.TextMarshaler   = Hash(0)
 	_ encoding.TextUnmarshaler = (*Hash)(nil)
 	_ fmt.Stringer             = (*Filter)(nil)
-	_ json.Marshaler           = Proposal{}
+	_ json.Marshaler           = PlanProposal{}
 )

@@ -16,8 +16,8 @@ func TestValuesPrintAsTheirNames(t *testing.T) {
 		XXH3: "xxh3", SipHash13: "siphash13", Hash(0): "default", Hash(77): "hash 77",
 		KernelBest: "best", KernelNEON: "neon", Kernel(9): "kernel 9", OpenShare: "share", OpenMode(9): "mode 9",
 		HandleSketch: "sketch", Handle(9): "handle 9",
-		RoleResponder: "responder", Role(9): "role 9", TurnFailed: "failed", Turn(9): "turn 9",
-		MethodFilterAndRIBLT: "filter_and_riblt", Method(9): "method 9",
+		SessionRoleResponder: "responder", SessionRole(9): "role 9", SessionTurnFailed: "failed", SessionTurn(9): "turn 9",
+		SessionMethodFilterAndRIBLT: "filter_and_riblt", SessionMethod(9): "method 9",
 		CanInsert | CanInsertShared: "insert|insert_shared", Capabilities(0): "", Capabilities(1 << 40): "bit 40",
 		StateInPlace | StateCanHash: "in_place|can_hash",
 	} {
@@ -81,14 +81,14 @@ func TestJSONHasTheNamesOfC(t *testing.T) {
 	every := Spec{"bloom", XXH64, 1, 0.5, 2, 3, KernelPortable, 4, [16]byte{5}, map[string]string{"a": "b"}}
 	for structure, value := range map[string]any{
 		"petal_description": must(f.Describe()), "petal_statistics": must(f.Statistics()),
-		"petal_estimate": must(f.Estimate()), "petal_overlap": must(f.EstimateOverlap(f)),
-		"petal_plan_request":   PlanRequest{1, 0.5, 3, CanInsert, true, 1, 0.5, 1, 1},
-		"petal_proposal":       Proposal{Err: ErrUnsupported},
-		"petal_kind_info":      must(FindKind("bloom")),
-		"petal_parameter_info": ParameterInfo{},
-		"petal_format_info":    must(FindFormat("guava")),
-		"petal_spec":           every,
-		"petal_report":         Report{},
+		"petal_filter_estimate": must(f.Estimate()), "petal_filter_overlap": must(f.EstimateOverlap(f)),
+		"petal_plan_request":       PlanRequest{1, 0.5, 3, CanInsert, true, 1, 0.5, 1, 1},
+		"petal_plan_proposal":      PlanProposal{Err: ErrUnsupported},
+		"petal_kind_info":          must(FindKind("bloom")),
+		"petal_parameter_info":     ParameterInfo{},
+		"petal_format_info":        must(FindFormat("guava")),
+		"petal_spec":               every,
+		"petal_session_statistics": SessionStatistics{},
 	} {
 		_, body, found := strings.Cut(header, "typedef struct "+structure+" {")
 		if !found {

@@ -372,9 +372,9 @@ func TestViewOfExactSets(t *testing.T) {
 				t.Fatalf("%+v: key %d", count, i)
 			}
 		}
-		for stranger := uint64(1 << 40); stranger < 1<<40+2000; stranger++ {
-			if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
-				t.Fatalf("%+v: stranger %d", count, stranger)
+		for nonMember := uint64(1 << 40); nonMember < 1<<40+2000; nonMember++ {
+			if v.ContainsUint64(nonMember) != f.ContainsUint64(nonMember) {
+				t.Fatalf("%+v: non-member %d", count, nonMember)
 			}
 		}
 		check(t, f.Close())
@@ -419,9 +419,9 @@ func TestViewOfExactParts(t *testing.T) {
 					}
 				}
 			}
-			for stranger := range uint64(2000) {
-				if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
-					t.Fatalf("prefix %v, update %d: stranger %d", prefix, shift, stranger)
+			for nonMember := range uint64(2000) {
+				if v.ContainsUint64(nonMember) != f.ContainsUint64(nonMember) {
+					t.Fatalf("prefix %v, update %d: non-member %d", prefix, shift, nonMember)
 				}
 			}
 			if _, err := v.Hash([]byte("x")); (err == nil) != (prefix == "0") {
@@ -437,12 +437,12 @@ func TestViewOfExactParts(t *testing.T) {
 	}
 }
 
-// Pure Go gives the answers of the library for members, frequent strangers and others, in several levels.
+// Pure Go gives the answers of the library for members, frequent non-members and others, in several levels.
 func TestViewAnswersForFrequentStrangers(t *testing.T) {
 	for _, count := range []struct {
-		members, strangers uint64
-		share, rate        float64
-		levels             bool
+		members, nonMembers uint64
+		share, rate         float64
+		levels              bool
 	}{
 		{0, 50, 0.5, 0.01, false}, {50, 0, 0.5, 0.1, false}, {2000, 20_000, 0.95, 0.001, true},
 		{300_000, 100_000, 0.9, 0.01, true}, {30_000, 30_000, 0.99, 0.02, true},
@@ -450,12 +450,12 @@ func TestViewAnswersForFrequentStrangers(t *testing.T) {
 		spec := Spec{Kind: "stacked", FalsePositiveRate: count.rate}
 		spec.Parameters = map[string]string{"frequent_share": fmt.Sprint(count.share)}
 		b := must(NewBuilder(spec, nil))
-		keys := make([]uint64, count.members+count.strangers)
+		keys := make([]uint64, count.members+count.nonMembers)
 		for i := range keys {
 			keys[i] = uint64(i)
 		}
 		check(t, b.AddBatch(Uint64Keys(keys[:count.members]), nil))
-		check(t, b.FrequentBatch(Uint64Keys(keys[count.members:]), nil, nil))
+		check(t, b.AddFrequentBatch(Uint64Keys(keys[count.members:]), nil, nil))
 		f := must(b.Finish())
 		image := must(f.MarshalBinary())
 		if (image[80] != 0) != count.levels {
@@ -468,9 +468,9 @@ func TestViewAnswersForFrequentStrangers(t *testing.T) {
 				t.Fatalf("%+v: key %d", count, i)
 			}
 		}
-		for stranger := uint64(1 << 40); stranger < 1<<40+5000; stranger++ {
-			if v.ContainsUint64(stranger) != f.ContainsUint64(stranger) {
-				t.Fatalf("%+v: stranger %d", count, stranger)
+		for nonMember := uint64(1 << 40); nonMember < 1<<40+5000; nonMember++ {
+			if v.ContainsUint64(nonMember) != f.ContainsUint64(nonMember) {
+				t.Fatalf("%+v: non-member %d", count, nonMember)
 			}
 		}
 		check(t, f.Close())

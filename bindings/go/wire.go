@@ -166,6 +166,6 @@ func (m *Map) PatchFrom(r io.Reader, mostBytes uint64) error {
 // image of the filter has at most memory bytes; 0 is no limit. Returns [ErrTooLarge] if no filter is so small.
 func WireSpec(keys, packedBytes, memory uint64) (Spec, error) {
 	return writtenSpec("petal.WireSpec", func(raw *C.petal_spec, failure *C.petal_error) {
-		C.petal_wire_spec(C.uint64_t(keys), C.uint64_t(packedBytes), C.uint64_t(memory), raw, failure)
+		C.petal_wire_get_spec(C.uint64_t(keys), C.uint64_t(packedBytes), C.uint64_t(memory), raw, failure)
 	})
 }

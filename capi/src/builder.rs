@@ -163,12 +163,12 @@ pub unsafe extern "C" fn petal_builder_add_batch(
 
 /// How many keys were added, duplicates included, and without excluded ones.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_offered(
+pub unsafe extern "C" fn petal_builder_key_count(
     builder: *const petal_builder,
-    offered: *mut u64,
+    insertions: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read builder, out offered], offered.answer(Ok(builder.count())))
+    boundary!(error, [read builder, out insertions], insertions.answer(Ok(builder.count())))
 }
 
 /// Makes the filter and empties the builder. You may then use the builder again, or free it. On a failure, and when the

@@ -8,19 +8,19 @@ use crate::status::{petal_error, petal_status};
 use petal_core::storage::Access;
 use petal_core::{Image, format, sizing};
 
-/// Nobody vouches for the payload as it is now, or not yet. Somebody is changing the image, or the image was open for
+/// nobody marked the payload clean as it is now, or not yet. Somebody is changing the image, or the image was open for
 /// writing when its process ended, or the filter comes from such an image. The count may lag.
-pub const PETAL_STATE_DIRTY: u32 = 1 << 0;
+pub const PETAL_STATE_UNCLEAN: u32 = 1 << 0;
 /// The image lies in a caller's buffer or a mapped file.
 pub const PETAL_STATE_IN_PLACE: u32 = 1 << 1;
 /// This handle may change the filter.
 pub const PETAL_STATE_WRITABLE: u32 = 1 << 2;
 /// The filter can hash keys: it takes keys, and has its secret key if it needs one.
 pub const PETAL_STATE_CAN_HASH: u32 = 1 << 3;
-/// The filter is dirty, and `petal_filter_sync()` and `petal_filter_free()` of this handle will not make it clean.
-/// Either the image was dirty when the handle opened it, or the handle merged something dirty into the filter.
-/// `petal_filter_vouch()` makes the filter clean.
-pub const PETAL_STATE_UNVOUCHED: u32 = 1 << 4;
+/// The filter is unclean, and `petal_filter_sync()` and `petal_filter_free()` of this handle will not make it clean.
+/// Either the image was unclean when the handle opened it, or the handle merged something unclean into the filter.
+/// `petal_filter_mark_clean()` makes the filter clean.
+pub const PETAL_STATE_STAYS_UNCLEAN: u32 = 1 << 4;
 
 /// What a filter is: all that its header says.
 #[repr(C)]
@@ -46,8 +46,8 @@ pub struct petal_description {
     pub hashes: u32,
     /// How many distinct keys the filter has room for; 0 is unknown.
     pub capacity: u64,
-    /// Keys offered so far, duplicates included, less removed keys.
-    pub offered: u64,
+    /// Keys inserted so far, duplicates included, less removed keys.
+    pub insertions: u64,
     /// How many bits the filter spreads its keys over.
     pub bits: u64,
     /// Bytes of the whole image: header, payload and table of checksums.
@@ -96,7 +96,7 @@ pub struct petal_statistics {
     /// The lowest rate that 64-bit hashes allow with this many keys, however many bits there are.
     pub false_positive_rate_floor: f64,
     /// Distinct keys, estimated from the fill; negative if the filter is too full to tell, or if its kind cannot
-    /// estimate. `petal_filter_estimate()` also gives the error.
+    /// estimate. `petal_filter_get_estimate()` also gives the error.
     pub count_estimate: f64,
     /// How many counters have reached their greatest value, where they stay: the true count is that or more. 0 for
     /// kinds without counters.
@@ -122,14 +122,14 @@ pub(crate) fn description_of(image: &impl Image) -> petal_description {
         format_version: format::FORMAT_VERSION.into(),
         layout_version: header.layout_version.into(),
         capabilities: image.capabilities().0,
-        state: flag(base.is_dirty(), PETAL_STATE_DIRTY)
-            | flag(base.is_unvouched(), PETAL_STATE_UNVOUCHED)
+        state: flag(base.is_unclean(), PETAL_STATE_UNCLEAN)
+            | flag(base.stays_unclean(), PETAL_STATE_STAYS_UNCLEAN)
             | flag(in_place.is_some(), PETAL_STATE_IN_PLACE)
             | flag(in_place != Some(Access::Read), PETAL_STATE_WRITABLE)
             | flag(base.hasher().can_hash() || base.hasher().takes_whole(), PETAL_STATE_CAN_HASH),
         hashes: geometry.hashes,
         capacity: header.capacity,
-        offered: base.count_now(),
+        insertions: base.count_now(),
         bits: geometry.bits,
         bytes: header.image_bytes(),
         bits_per_key: if header.capacity == 0 { 0.0 } else { geometry.bits as f64 / header.capacity as f64 },
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn petal_filter_describe(
 
 /// Measures how full a filter is. Reads the whole payload.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_statistics(
+pub unsafe extern "C" fn petal_filter_get_statistics(
     filter: *const petal_filter,
     statistics: *mut petal_statistics,
     error: *mut petal_error,
@@ -180,7 +180,7 @@ pub unsafe extern "C" fn petal_filter_statistics(
 /// lost its capacity. If the capacity gives such a filter its size or its window, the spec makes a filter of another
 /// size.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_spec(
+pub unsafe extern "C" fn petal_filter_get_spec(
     filter: *const petal_filter,
     spec: *mut petal_spec,
     error: *mut petal_error,

@@ -13,7 +13,7 @@ use std::ffi::c_void;
 
 /// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_hash(
+pub unsafe extern "C" fn petal_spec_hash(
     spec: *const petal_spec,
     key: *const c_void,
     length: usize,
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn petal_hash(
 
 /// The hash of a uint64_t key under a spec's hash function, seed and key.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_hash_u64(
+pub unsafe extern "C" fn petal_spec_hash_u64(
     spec: *const petal_spec,
     key: u64,
     hash: *mut u64,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn petal_hash_u64(
 /// Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
 /// `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_hash_batch(
+pub unsafe extern "C" fn petal_spec_hash_batch(
     spec: *const petal_spec,
     keys: *const petal_keys,
     hashes: *mut u64,
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn petal_hash_batch(
     })
 }
 
-/// The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if the filter
-/// cannot hash keys.
+/// The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if the
+/// filter cannot hash keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_hash(
     filter: *const petal_filter,

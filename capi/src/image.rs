@@ -2,16 +2,16 @@
 //!
 //! An image is a header of 256 bytes, the payload and a table of checksums.
 //!
-//! An image is *clean* if somebody vouched for exactly these bytes and the bytes match their checksums. Otherwise
-//! nobody vouches for the image, and it is *dirty*. A handle that changes an image in place marks the image dirty on
-//! its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
+//! An image is *clean* if somebody marked exactly these bytes clean and the bytes match their checksums. Otherwise
+//! nobody marked the image clean, and it is *unclean*. A handle that changes an image in place marks the image unclean
+//! on its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
 //! makes it clean again.
 //!
 //! If the process dies between, the image still opens. Lookups still find every key whose insertion had returned,
 //! unless the machine itself went down. The same holds for what other calls changed, and for all handles but sketches:
 //! what a sketch lists then cannot be relied on. The change under way may be made in part, and that of an aggregate is
-//! undone. Do not repeat a removal that was under way: it could take from other keys. The image stays dirty, and so
-//! does every copy of it, until somebody calls `petal_filter_vouch()`.
+//! undone. Do not repeat a removal that was under way: it could take from other keys. The image stays unclean, and so
+//! does every copy of it, until somebody calls `petal_filter_mark_clean()`.
 //!
 //! The costs. The payload has regions of 64 KiB with a checksum each. Before a handle changes a region for the first
 //! time since opening or syncing, the handle reads the region and compares the checksum. The handle does not change a
@@ -116,12 +116,12 @@ pub unsafe extern "C" fn petal_filter_serialized_size(
 
 /// Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. Threads and processes may insert
 /// meanwhile. The written image has every key whose insertion happened before, and its checksums match the written
-/// bytes. The image is dirty if the filter is `PETAL_STATE_UNVOUCHED`. A handle vouches for its own changes, and
+/// bytes. The image is unclean if the filter is `PETAL_STATE_STAYS_UNCLEAN`. A handle vouches for its own changes, and
 /// handles that share an image vouch for each other.
 ///
 /// Returns `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. Returns
-/// `PETAL_ERR_DIRTY` if the filter was opened for reading and another process begins to change it meanwhile. `written`
-/// is nullable.
+/// `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another process begins to change it meanwhile.
+/// `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize(
     filter: *const petal_filter,
@@ -169,7 +169,7 @@ pub type petal_write_callback =
 /// Threads and processes may insert meanwhile. The function passes `context`, which may be NULL, to `write`.
 ///
 /// Returns `PETAL_ERR_CALLBACK` if `write` returns false. Returns `PETAL_ERR_CORRUPT` if the filter lies in an image
-/// that does not match its checksums. Returns `PETAL_ERR_DIRTY` if the filter was opened for reading and another
+/// that does not match its checksums. Returns `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another
 /// process begins to change it meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_to(
@@ -182,9 +182,9 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
 }
 
 /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
-/// handle opened it and nobody merged anything dirty into it. Otherwise, and while handles share the image, its bytes
-/// are on the disk but it stays dirty: see `petal_filter_vouch()`. After a failure the image stays dirty, and another
-/// call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
+/// handle opened it and nobody merged anything unclean into it. Otherwise, and while handles share the image, its bytes
+/// are on the disk but it stays unclean: see `petal_filter_mark_clean()`. After a failure the image stays unclean, and
+/// another call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [change filter], filter.by(|filter| filter.sync()))
@@ -195,15 +195,15 @@ pub unsafe extern "C" fn petal_filter_sync(filter: *mut petal_filter, error: *mu
 /// or if you can do without some. Reads the whole payload. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the image is
 /// open for reading or shared. Returns `PETAL_ERR_CORRUPT` if no filter of this kind can have such a payload.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_vouch(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change filter], filter.by(|filter| filter.vouch()))
+pub unsafe extern "C" fn petal_filter_mark_clean(filter: *mut petal_filter, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change filter], filter.by(|filter| filter.mark_clean()))
 }
 
 /// Reads and checks all bytes as they are now, whatever this handle or another one did since opening. Returns
-/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_DIRTY` if all
-/// regions match, but nobody vouches for the payload, or not yet: somebody is changing it, or was when the process
+/// `PETAL_ERR_CORRUPT`, naming the bytes, if a region does not match its checksum. Returns `PETAL_ERR_UNCLEAN` if all
+/// regions match, but nobody marked the payload clean, or not yet: somebody is changing it, or was when the process
 /// ended. A filter in its own memory has no checksums: there the function checks whether the kind can have such a
-/// payload, and whether the filter is dirty.
+/// payload, and whether the filter is unclean.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_verify(filter: *const petal_filter, error: *mut petal_error) -> petal_status {
     boundary!(error, [read filter], filter.verify())

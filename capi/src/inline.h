@@ -305,7 +305,7 @@ PETAL_INLINE_ALWAYS void petal_inline_split_block_bits(uint64_t hash, uint64_t *
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_SPLIT_BLOCK. */
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
 PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -327,7 +327,7 @@ PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_SPLIT_BLOCK. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
 PETAL_INLINE_ALWAYS bool petal_view_split_block_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -436,7 +436,7 @@ PETAL_INLINE_ALWAYS void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOCKED. */
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_BLOCKED. */
 PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -478,7 +478,7 @@ PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view
 #endif
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOCKED. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_BLOCKED. */
 PETAL_INLINE_ALWAYS bool petal_view_blocked_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t *block = view->writable_payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -527,7 +527,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
   return petal_inline_scatter(petal_inline_order(hash), 0);
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_TWO_BLOCKS. The function reads both blocks in
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_TWO_BLOCKS. The function reads both blocks in
  * any case. The processor would guess a branch after the first block wrong too often, and out of cache the read of the
  * second line would wait for the branch. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
@@ -536,7 +536,7 @@ PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *v
   return first & second;
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_TWO_BLOCKS. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_TWO_BLOCKS. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_insert_hash(const petal_view *view, uint64_t hash) {
   uint64_t other = petal_inline_two_blocks_second(hash);
   petal_inline_fetch(view->payload + petal_inline_blocked_start(view, other));
@@ -649,7 +649,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_bloom_insert_narrow(const petal_view *view
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_BLOOM. In a filter at its capacity an absent
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_BLOOM. In a filter at its capacity an absent
  * key fails among the first four bits with a probability of 15/16, so the processor seldom guesses wrong. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
@@ -673,7 +673,7 @@ PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, 
   return (all & 1) != 0;
 }
 
-/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_LAYOUT_BLOOM. */
+/* Inserts a hash; true if it certainly was not there. The view is a writable one of PETAL_VIEW_LAYOUT_BLOOM. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_insert_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
   uint64_t slice = 0, all = 1;
@@ -793,7 +793,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint
                      : petal_inline_fuse_is(view, shard.words, found, z);
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_FUSE. */
+/* Whether a hash may have been among those that the filter was built of. For views of PETAL_VIEW_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t x = petal_inline_order(hash);
   const bool is_of_bytes = (view->words[1] == 8) & (view->words[2] == 3), is_one = view->words[6] != 0;
@@ -862,7 +862,7 @@ PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view 
   return missing != highs;
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_LAYOUT_CUCKOO. Chance decides which bucket has the
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_CUCKOO. Chance decides which bucket has the
  * fingerprint, so both are looked at, without a branch. */
 PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
@@ -1123,7 +1123,7 @@ PETAL_INLINE_SELDOM bool petal_inline_ribbon_is(const petal_view *view, petal_in
   return fingerprint << (64 - view->words[1]) == 0;
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_LAYOUT_RIBBON. */
+/* Whether a hash may have been among those that the filter was built of. For views of PETAL_VIEW_LAYOUT_RIBBON. */
 PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
   if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return false;
   uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), fingerprint = z * PETAL_INLINE_GOLDEN >> 32;
@@ -1211,7 +1211,7 @@ PETAL_INLINE_ALWAYS petal_inline_fuse_place petal_inline_fuse_values_find(const 
   return place;
 }
 
-/* The value of a key. The view is one of PETAL_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
+/* The value of a key. For views of PETAL_VIEW_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
  * absent. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal_view *view,
                                                                      petal_inline_identity id) {
@@ -1258,7 +1258,7 @@ PETAL_INLINE_SELDOM petal_inline_answer petal_inline_ribbon_value(const petal_vi
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
 }
 
-/* The value of a key. The view is one of PETAL_LAYOUT_RIBBON_VALUES. */
+/* The value of a key. For views of PETAL_VIEW_LAYOUT_RIBBON_VALUES. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
                                                                        petal_inline_identity id) {
   const uint64_t columns = view->words[1], value_bits = view->words[7];
@@ -1292,11 +1292,11 @@ PETAL_INLINE_SELDOM bool petal_inline_ribbon_contains_hash(const petal_view *vie
 
 /* Lookups in the layouts that have less use of being inlined than blocks. */
 PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view, uint64_t hash) {
-  if (view->layout == PETAL_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
-  if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) return petal_view_two_blocks_contains_hash(view, hash);
-  if (view->layout != PETAL_LAYOUT_RIBBON) return true;
+  if (view->layout == PETAL_VIEW_LAYOUT_FUSE) return petal_view_fuse_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_CUCKOO) return petal_view_cuckoo_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_BLOOM) return petal_view_bloom_contains_hash(view, hash);
+  if (view->layout == PETAL_VIEW_LAYOUT_TWO_BLOCKS) return petal_view_two_blocks_contains_hash(view, hash);
+  if (view->layout != PETAL_VIEW_LAYOUT_RIBBON) return true;
   return petal_inline_ribbon_contains_hash(view, petal_inline_once(hash));
 }
 
@@ -1305,8 +1305,9 @@ PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view
  * or up to a fifth faster, and leaves less code in the program. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_SPLIT_BLOCK)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view,
+                                                                                                              hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK)) {
     return petal_view_split_block_contains_hash(view, hash);
   }
   return petal_inline_other_contains_hash(view, hash);
@@ -1317,10 +1318,10 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
   if (view == NULL) return true;
   /* One condition for each layout of blocks, which a compiler can compute before a loop. */
   const bool is_hashed = view->hash == PETAL_HASH_XXH3;
-  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_BLOCKED))) {
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_VIEW_LAYOUT_BLOCKED))) {
     return petal_view_blocked_contains_hash(view, petal_view_hash_u64(view, key));
   }
-  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_LAYOUT_SPLIT_BLOCK))) {
+  if (PETAL_INLINE_LIKELY(is_hashed & (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK))) {
     return petal_view_split_block_contains_hash(view, petal_view_hash_u64(view, key));
   }
   return is_hashed ? petal_inline_other_contains_hash(view, petal_view_hash_u64(view, key)) : true;
@@ -1329,19 +1330,19 @@ PETAL_INLINE_ALWAYS bool petal_view_contains_u64(const petal_view *view, uint64_
 /* Fetches memory of the layouts that are not blocks. The returned number has no meaning. */
 PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *view, uint64_t hash) {
   switch (view->layout) {
-    case PETAL_LAYOUT_TWO_BLOCKS:
+    case PETAL_VIEW_LAYOUT_TWO_BLOCKS:
       petal_view_two_blocks_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_BLOOM:
+    case PETAL_VIEW_LAYOUT_BLOOM:
       petal_view_bloom_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_FUSE:
+    case PETAL_VIEW_LAYOUT_FUSE:
       petal_view_fuse_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_CUCKOO:
+    case PETAL_VIEW_LAYOUT_CUCKOO:
       petal_view_cuckoo_prefetch_hash(view, hash);
       break;
-    case PETAL_LAYOUT_RIBBON:
+    case PETAL_VIEW_LAYOUT_RIBBON:
       petal_view_ribbon_prefetch_hash(view, hash);
       break;
     default:
@@ -1354,9 +1355,9 @@ PETAL_INLINE_SELDOM uint64_t petal_inline_other_prefetch_hash(const petal_view *
  * that fetches 16 keys ahead is about twice as fast. */
 PETAL_INLINE_ALWAYS void petal_view_prefetch_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) {
     petal_inline_fetch(view->payload + petal_inline_blocked_start(view, hash));
-  } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK) {
     petal_inline_fetch(view->payload + petal_inline_split_block_start(view, hash));
   } else {
     /* The compiler would leave out a call whose number nobody uses. */
@@ -1370,19 +1371,19 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_u64(const petal_view *view, uint64_
 }
 
 /* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
- * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_view_writable(), and PETAL_ERR_UNSUPPORTED if
+ * PETAL_ERR_UNSUPPORTED_BY_HANDLE unless the view is from petal_filter_get_writable_view(), PETAL_ERR_UNSUPPORTED if
  * this header does not know how to insert into the view's layout. */
 PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
   bool fresh;
   if (view == NULL) return PETAL_ERR_NULL;
   if (view->writable_payload == NULL) return PETAL_ERR_UNSUPPORTED_BY_HANDLE;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_LAYOUT_BLOCKED)) {
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) {
     fresh = petal_view_blocked_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_SPLIT_BLOCK) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK) {
     fresh = petal_view_split_block_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_TWO_BLOCKS) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_TWO_BLOCKS) {
     fresh = petal_view_two_blocks_insert_hash(view, hash);
-  } else if (view->layout == PETAL_LAYOUT_BLOOM) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_BLOOM) {
     fresh = petal_view_bloom_insert_hash(view, hash);
   } else {
     return PETAL_ERR_UNSUPPORTED;
@@ -1411,9 +1412,9 @@ PETAL_INLINE_ALWAYS petal_inline_identity petal_inline_widen(uint64_t hash) {
 PETAL_INLINE_ALWAYS petal_status petal_inline_get(const petal_view *view, petal_inline_identity id, uint64_t *value,
                                                   bool *found) {
   petal_inline_answer answer;
-  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) {
+  if (view->layout == PETAL_VIEW_LAYOUT_RIBBON_VALUES) {
     answer = petal_inline_ribbon_values_get(view, id);
-  } else if (view->layout == PETAL_LAYOUT_FUSE_VALUES) {
+  } else if (view->layout == PETAL_VIEW_LAYOUT_FUSE_VALUES) {
     answer = petal_inline_fuse_values_get(view, id);
   } else {
     return PETAL_ERR_UNSUPPORTED;
@@ -1424,8 +1425,8 @@ PETAL_INLINE_ALWAYS petal_status petal_inline_get(const petal_view *view, petal_
 }
 
 PETAL_INLINE_ALWAYS void petal_inline_get_prefetch(const petal_view *view, petal_inline_identity id) {
-  if (view->layout == PETAL_LAYOUT_RIBBON_VALUES) petal_inline_ribbon_values_prefetch(view, id);
-  if (view->layout == PETAL_LAYOUT_FUSE_VALUES) petal_inline_fuse_values_prefetch(view, id);
+  if (view->layout == PETAL_VIEW_LAYOUT_RIBBON_VALUES) petal_inline_ribbon_values_prefetch(view, id);
+  if (view->layout == PETAL_VIEW_LAYOUT_FUSE_VALUES) petal_inline_fuse_values_prefetch(view, id);
 }
 
 /* Looks a uint64_t key up in a view of a map. `found` becomes true if the key is there. `value`, nullable, becomes the

@@ -4,10 +4,10 @@
 //! lookups for maps of the kinds `retrieval` and `bloomier` too.
 //!
 //!     petal_view view = PETAL_VIEW_INIT;
-//!     if (petal_filter_view(filter, &view, NULL) != PETAL_OK) return 1;
+//!     if (petal_filter_get_view(filter, &view, NULL) != PETAL_OK) return 1;
 //!     for (size_t i = 0; i < count; i++) hits += petal_view_contains_u64(&view, keys[i]);
 //!
-//! `petal_map_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
+//! `petal_map_get_view()` fills in a view of a map, and `petal_view_get_u64()` gives the value of a key.
 //!
 //! These functions do what `petal_filter_contains_u64()` and its like do, to the same bits. If many keys come together,
 //! a batch (`petal_filter_contains_batch()`) is faster still, most of all for filters larger than the cache. A loop
@@ -45,7 +45,7 @@
 //! - An insertion into a view is like a call that takes a handle which is not const: nobody else may use the filter
 //!   meanwhile. `petal_filter_sync()` ends the permission to insert, wherever the filter lies: take a new writable view
 //!   after a sync. Lookups may go on.
-//! - Insertions through a view do not count keys. `petal_filter_add_offered()` adds the count later.
+//! - Insertions through a view do not count keys. `petal_filter_add_insertions()` adds the count later.
 
 use crate::boundary::{self, boundary};
 use crate::filter::petal_filter;
@@ -58,26 +58,26 @@ use petal_core::{HashFunction, Image, Layout, View};
 use std::ffi::c_void;
 use std::ptr;
 
-/// The layout of a payload: one of `PETAL_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
+/// The layout of a payload: one of `PETAL_VIEW_LAYOUT_*`. Each layout says what the `words` of a view are. Words that a
 /// layout does not name are 0.
-pub type petal_layout = u32;
+pub type petal_view_layout = u32;
 
 /// Blocks of 256 bits, a bit in each of eight lanes: filters of the kind `PETAL_KIND_SPLIT_BLOCK`.
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets, 8.
-pub const PETAL_LAYOUT_SPLIT_BLOCK: petal_layout = 1;
+pub const PETAL_VIEW_LAYOUT_SPLIT_BLOCK: petal_view_layout = 1;
 /// Blocks of 512 bits, a bit in each of some of sixteen lanes: filters of the kind `PETAL_KIND_BLOCKED`. words[0] is
 /// the number of blocks, at least 1, and words[1] how many bits a key sets. `table` has the lane masks of keys with
 /// that many bits, uint16_t numbers: each key uses the lanes of one mask.
-pub const PETAL_LAYOUT_BLOCKED: petal_layout = 2;
+pub const PETAL_VIEW_LAYOUT_BLOCKED: petal_view_layout = 2;
 /// Blocks of 512 bits, two for each key, which have half of the key's bits each: filters of the kind
 /// `PETAL_KIND_BLOCKED` with the parameter `blocks` = 2. The two may be the same block.
 /// words[0] is the number of blocks, at least 1, and words[1] how many bits a key sets in both, an even number. `table`
 /// has the lane masks of keys with half as many bits.
-pub const PETAL_LAYOUT_TWO_BLOCKS: petal_layout = 3;
+pub const PETAL_VIEW_LAYOUT_TWO_BLOCKS: petal_view_layout = 3;
 /// Bits anywhere: filters of the kind `PETAL_KIND_BLOOM` with the derivation "remix".
 /// words[0] is how many bits a probe ranges over. words[1] is how many bits lie between one probe's range and the next
 /// one's: 0, or words[0] in a partitioned filter. words[2] is how many bits a key sets, from 1 to 64.
-pub const PETAL_LAYOUT_BLOOM: petal_layout = 4;
+pub const PETAL_VIEW_LAYOUT_BLOOM: petal_view_layout = 4;
 /// Cells, three or four for a key, whose exclusive or is the key's fingerprint: filters of the kind
 /// `PETAL_KIND_FUSE`.
 /// words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a cell has, from 2 to 32.
@@ -85,42 +85,42 @@ pub const PETAL_LAYOUT_BLOOM: petal_layout = 4;
 /// the directory begins. If there is one shard, words[5] is how many cells a key may begin in, words[6] the length of a
 /// segment, and words[7] the seed in both halves. These three are 0 if there are more shards, or if the entry of the
 /// only one is wrong: lookups then read the directory.
-pub const PETAL_LAYOUT_FUSE: petal_layout = 5;
+pub const PETAL_VIEW_LAYOUT_FUSE: petal_view_layout = 5;
 /// Buckets of fingerprints, two of which a key may be in: filters of the kind `PETAL_KIND_CUCKOO` without
 /// semi-sorting.
 /// words[0] is the number of buckets, an even number. words[1] is how many slots a bucket has, and words[2] how many
 /// bits a fingerprint has. A bucket is one window or more. words[3] is how many slots a window has, which take at most
 /// 64 bits. words[4] is a number with the lowest bit of each of these slots. words[5] is 1 if a bucket always lies in
 /// the eight bytes from the byte in which it begins, otherwise 0.
-pub const PETAL_LAYOUT_CUCKOO: petal_layout = 6;
+pub const PETAL_VIEW_LAYOUT_CUCKOO: petal_view_layout = 6;
 /// Slots, a run of which gives the fingerprint of a key: filters of the kind `PETAL_KIND_RIBBON`.
 /// words[0] is the number of shards, 0 if there are no keys. words[1] is how many bits a slot has, from 1 to 32, and
 /// words[2] how many coefficients a key has, 64 or 128. words[3] is how many slots of a shard's first layer a key may
 /// start in, and words[4] how many bytes the metadata of that layer has. words[5] is the byte at which the slots of the
 /// first shard begin. words[6] is how many bytes the payload has without those that fill its last line.
-pub const PETAL_LAYOUT_RIBBON: petal_layout = 7;
+pub const PETAL_VIEW_LAYOUT_RIBBON: petal_view_layout = 7;
 /// Cells, three for a key, whose exclusive or is the key's value, with the key's check bits above the value: maps of
 /// the kinds `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and
-/// its check bits have at most 64 bits together.
-/// The words are those of `PETAL_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
-/// words[2] is how many bits of a cell are for the value; the other bits of a cell are check bits.
-pub const PETAL_LAYOUT_FUSE_VALUES: petal_layout = 8;
+/// its check bits have at most 64 bits together. The words are those of `PETAL_VIEW_LAYOUT_FUSE`, with two differences.
+/// words[1], the bits of a cell, is from 1 to 64. words[2] is how many bits of a cell are for the value; the other bits
+/// of a cell are check bits.
+pub const PETAL_VIEW_LAYOUT_FUSE_VALUES: petal_view_layout = 8;
 /// Slots, a run of which gives the value of a key, with the key's check bits above the value: maps of the kinds
-/// `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
-/// The words are those of `PETAL_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
+/// `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default. The
+/// words are those of `PETAL_VIEW_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
 /// words[7] is how many bits of a slot are for the value, at most 64; the others are check bits, at most 32.
-pub const PETAL_LAYOUT_RIBBON_VALUES: petal_layout = 9;
+pub const PETAL_VIEW_LAYOUT_RIBBON_VALUES: petal_view_layout = 9;
 
 const _: () = {
-    assert!(PETAL_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
-    assert!(PETAL_LAYOUT_BLOCKED == Layout::Blocked as u32);
-    assert!(PETAL_LAYOUT_TWO_BLOCKS == Layout::TwoBlocks as u32);
-    assert!(PETAL_LAYOUT_BLOOM == Layout::Bloom as u32);
-    assert!(PETAL_LAYOUT_FUSE == Layout::Fuse as u32);
-    assert!(PETAL_LAYOUT_CUCKOO == Layout::Cuckoo as u32);
-    assert!(PETAL_LAYOUT_FUSE_VALUES == Layout::FuseValues as u32);
-    assert!(PETAL_LAYOUT_RIBBON_VALUES == Layout::RibbonValues as u32);
-    assert!(PETAL_LAYOUT_RIBBON == Layout::Ribbon as u32);
+    assert!(PETAL_VIEW_LAYOUT_SPLIT_BLOCK == Layout::SplitBlock as u32);
+    assert!(PETAL_VIEW_LAYOUT_BLOCKED == Layout::Blocked as u32);
+    assert!(PETAL_VIEW_LAYOUT_TWO_BLOCKS == Layout::TwoBlocks as u32);
+    assert!(PETAL_VIEW_LAYOUT_BLOOM == Layout::Bloom as u32);
+    assert!(PETAL_VIEW_LAYOUT_FUSE == Layout::Fuse as u32);
+    assert!(PETAL_VIEW_LAYOUT_CUCKOO == Layout::Cuckoo as u32);
+    assert!(PETAL_VIEW_LAYOUT_FUSE_VALUES == Layout::FuseValues as u32);
+    assert!(PETAL_VIEW_LAYOUT_RIBBON_VALUES == Layout::RibbonValues as u32);
+    assert!(PETAL_VIEW_LAYOUT_RIBBON == Layout::Ribbon as u32);
 };
 
 /// The payload of a filter or map, and how to find keys in it; `docs/format.md` specifies the layouts. In a view of all
@@ -131,8 +131,8 @@ const _: () = {
 pub struct petal_view {
     /// sizeof(petal_view), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// One of `PETAL_LAYOUT_*`.
-    pub layout: petal_layout,
+    /// One of `PETAL_VIEW_LAYOUT_*`.
+    pub layout: petal_view_layout,
     /// The hash function of the keys. The inline functions hash uint64_t keys only if it is `PETAL_HASH_XXH3`.
     pub hash: petal_hash_function,
     /// The number that XXH3 mixes with uint64_t keys, which comes from the seed; otherwise 0.
@@ -166,7 +166,7 @@ fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
     let flip = if is_map(view.layout) { xxh3::flip_128 } else { xxh3::flip };
     petal_view {
         struct_size: 0,
-        layout: view.layout as petal_layout,
+        layout: view.layout as petal_view_layout,
         hash: hash as petal_hash_function,
         hash_flip: if hash == HashFunction::Xxh3 { flip(seed) } else { 0 },
         payload: view.payload.as_ptr().cast(),
@@ -181,7 +181,7 @@ fn view_of(view: View, hash: HashFunction, seed: u64) -> petal_view {
 /// Fills in a view for lookups, in constant time. Returns `PETAL_ERR_UNSUPPORTED` if the layout of the filter's kind
 /// has no name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_view(
+pub unsafe extern "C" fn petal_filter_get_view(
     filter: *const petal_filter,
     view: *mut petal_view,
     error: *mut petal_error,
@@ -193,13 +193,13 @@ pub unsafe extern "C" fn petal_filter_view(
     })
 }
 
-/// Fills in a view for lookups and insertions. The function first marks an image in place dirty, on its disk too.
+/// Fills in a view for lookups and insertions. The function first marks an image in place unclean, on its disk too.
 /// Nobody will say which regions the insertions change. So all regions count as changed, and this call and the next
 /// sync read the whole payload. Returns `PETAL_ERR_UNSUPPORTED` if the layout has no name, or none with insertions.
 /// Returns `PETAL_ERR_CORRUPT` if the image does not match its checksums. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if
 /// the handle is open for reading, or for shared insertion.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_view_writable(
+pub unsafe extern "C" fn petal_filter_get_writable_view(
     filter: *mut petal_filter,
     view: *mut petal_view,
     error: *mut petal_error,
@@ -220,7 +220,7 @@ pub unsafe extern "C" fn petal_filter_view_writable(
 /// the map's layout has no name.
 #[cfg(feature = "map")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_view(
+pub unsafe extern "C" fn petal_map_get_view(
     map: *const petal_map,
     view: *mut petal_view,
     error: *mut petal_error,

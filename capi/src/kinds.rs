@@ -36,16 +36,16 @@ pub const PETAL_CAN_INSERT_SHARED: u64 = 1 << 9;
 pub const PETAL_CAN_PUT: u64 = 1 << 10;
 /// A map that can replace the values of its keys: `petal_map_replace()`.
 pub const PETAL_CAN_REPLACE: u64 = 1 << 11;
-/// Lists what the filter stores of its keys: `petal_filter_stored_hashes()`.
+/// Lists what the filter stores of its keys: `petal_filter_get_stored_hashes()`.
 pub const PETAL_CAN_ENUMERATE: u64 = 1 << 12;
 /// Takes another size without its keys: `petal_filter_resize()`.
 pub const PETAL_CAN_RESIZE: u64 = 1 << 13;
-/// Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan()` proposes such a kind only if
-/// the request asks for this capability.
+/// Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan_propose()` proposes such a kind
+/// only if the request asks for this capability.
 pub const PETAL_CAN_AGE: u64 = 1 << 14;
 /// This flag is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
-/// `petal_plan()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
-/// whose kind does not have it (`rotating` with `touch` = 0).
+/// `petal_plan_propose()` proposes such a kind only if the request has this flag. A parameter may give the flag to a
+/// filter whose kind does not have it (`rotating` with `touch` = 0).
 pub const PETAL_MAY_LOSE_KEYS: u64 = 1 << 15;
 /// Restores a stored key's fingerprint to full length: `petal_filter_rejuvenate()`.
 pub const PETAL_CAN_REJUVENATE: u64 = 1 << 16;
@@ -119,30 +119,30 @@ pub const PETAL_OVERFILL_IS_BUILT: u32 = 4;
 pub const PETAL_OVERFILL_FORGETS: u32 = 5;
 
 /// The C type that holds a filter, map or sketch of a kind: one of `PETAL_HANDLE_*`.
-pub type petal_handle = u32;
+pub type petal_handle_type = u32;
 
 /// A `petal_filter`: `petal_filter_new()`, `petal_builder_new()`. Its kinds have numbers below 256.
-pub const PETAL_HANDLE_FILTER: petal_handle = 0;
+pub const PETAL_HANDLE_FILTER: petal_handle_type = 0;
 /// A `petal_map`: `petal_map_builder_new()`, or `petal_map_new()` with `PETAL_CAN_PUT`. Its kinds have numbers below
 /// 256.
-pub const PETAL_HANDLE_MAP: petal_handle = 1;
+pub const PETAL_HANDLE_MAP: petal_handle_type = 1;
 /// A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511.
-pub const PETAL_HANDLE_SKETCH: petal_handle = 2;
-/// A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_at()` does not list the kind.
-pub const PETAL_HANDLE_ROUTER: petal_handle = 3;
+pub const PETAL_HANDLE_SKETCH: petal_handle_type = 2;
+/// A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get()` does not list the kind.
+pub const PETAL_HANDLE_ROUTER: petal_handle_type = 3;
 /// A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well.
-pub const PETAL_HANDLE_AGGREGATE: petal_handle = 4;
+pub const PETAL_HANDLE_AGGREGATE: petal_handle_type = 4;
 /// A `petal_digest`, in petal_digest.h, the only kind of its handle as well.
-pub const PETAL_HANDLE_DIGEST: petal_handle = 5;
+pub const PETAL_HANDLE_DIGEST: petal_handle_type = 5;
 /// A `petal_index`, in petal_index.h, the only kind of its handle as well.
-pub const PETAL_HANDLE_INDEX: petal_handle = 6;
+pub const PETAL_HANDLE_INDEX: petal_handle_type = 6;
 
 /// The payload depends on the set of keys (and, if the kind counts, on the number of each), and not on their order.
 pub const PETAL_IS_CANONICAL: u32 = 1 << 0;
 /// The default kind of its handle: a spec whose kind is 0 means this one.
 pub const PETAL_IS_DEFAULT: u32 = 1 << 1;
 /// The bits of its filters are another system's. Such filters come from `petal_filter_import()` and
-/// `petal_format_spec()`. Nobody chooses such a kind for its own sake: `petal_plan()` does not propose it.
+/// `petal_format_get_spec()`. Nobody chooses such a kind for its own sake: `petal_plan_propose()` does not propose it.
 pub const PETAL_IS_FOREIGN: u32 = 1 << 2;
 /// The kind's keys are the integers below a filter's `bits`, and the filter does not hash them. The filter refuses
 /// other keys (`PETAL_ERR_OUT_OF_RANGE`).
@@ -170,7 +170,7 @@ pub struct petal_kind_info {
     /// What a filter does with more keys than its capacity.
     pub overfill: petal_overfill,
     /// The C type that holds it: one of `PETAL_HANDLE_*`.
-    pub handle: petal_handle,
+    pub handle: petal_handle_type,
     /// `PETAL_IS_*`, `PETAL_TAKES_INTEGERS` and `PETAL_MOVES_ENTRIES`, ORed.
     pub flags: u32,
     /// How many copies of one key a filter with the kind's default parameters holds at most, if every copy takes a
@@ -290,7 +290,7 @@ pub extern "C" fn petal_kind_count() -> usize {
 /// `handle` and `PETAL_IS_FOREIGN` tell them apart. A later version may list kinds of a handle that this header does
 /// not name: take the kinds whose `handle` you know, and skip all others.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_kind_at(
+pub unsafe extern "C" fn petal_kind_get(
     index: usize,
     info: *mut petal_kind_info,
     error: *mut petal_error,
@@ -318,7 +318,7 @@ pub unsafe extern "C" fn petal_kind_find(
 
 /// Describes the parameter at `index` of a kind, less than its `parameter_count`. Kind 0 is the default kind.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_kind_parameter(
+pub unsafe extern "C" fn petal_kind_get_parameter(
     kind: petal_kind,
     index: usize,
     info: *mut petal_parameter_info,
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn petal_kind_parameter(
 /// Writes the name of a choice of the parameter at `index` of a kind into `name`, which has room for `PETAL_NAME_SIZE`
 /// bytes. `choice` is less than the parameter's `choice_count`. Kind 0 is the default kind.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_kind_choice(
+pub unsafe extern "C" fn petal_kind_get_choice(
     kind: petal_kind,
     index: usize,
     choice: usize,

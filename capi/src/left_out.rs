@@ -47,14 +47,14 @@ left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
     petal_map_get_u64(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
     petal_map_get_hash(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
     petal_map_get_batch(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_map_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_get_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_builder_new(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_builder_free(Pointer;) -> () = ();
     petal_map_builder_put(Pointer, Pointer, usize, u64;) -> petal_status = LEFT_OUT;
     petal_map_builder_put_u64(Pointer, u64, u64;) -> petal_status = LEFT_OUT;
     petal_map_builder_put_hash(Pointer, u64, u64;) -> petal_status = LEFT_OUT;
     petal_map_builder_put_batch(Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_map_builder_offered(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_builder_key_count(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_builder_finish(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_builder_save(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_builder_serialize_to(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -83,7 +83,7 @@ left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
     petal_map_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_map_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_map_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "map"))]
@@ -100,7 +100,7 @@ left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
 
 #[cfg(not(feature = "map"))]
 left_out! { "bloomier, retrieval, approximator or mutable_bloomier":
-    petal_map_view(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_map_get_view(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "sketch"))]
@@ -121,7 +121,7 @@ left_out! { "iblt, riblt or pinsketch":
     petal_sketch_clear(Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_capabilities(Pointer;) -> u64 = 0;
     petal_sketch_expected_failure_rate(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_sketch_compatibility_id(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_sketch_get_compatibility_id(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_open(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_open_descriptor(isize, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_open_in_buffer(Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -134,10 +134,10 @@ left_out! { "iblt, riblt or pinsketch":
     petal_sketch_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_sketch_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_sketch_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_keep_keys(Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_keeps_keys(Pointer;) -> bool = false;
-    petal_sketch_symbols(Pointer;) -> u64 = 0;
+    petal_sketch_symbol_count(Pointer;) -> u64 = 0;
     petal_sketch_export_minisketch(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
     petal_sketch_import_minisketch(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
     petal_sketch_key_bytes(Pointer;) -> usize = 0;
@@ -174,18 +174,18 @@ left_out! { "riblt":
 left_out! { "session":
     petal_session_new(Pointer, u32, u32, Pointer; error) -> petal_status = LEFT_OUT;
     petal_session_free(Pointer;) -> () = ();
-    petal_session_turn(Pointer;) -> u32 = 3;
+    petal_session_get_turn(Pointer;) -> u32 = 3;
     petal_session_send(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_session_receive(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_session_differences(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_session_report(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_session_get_differences(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_session_get_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "router"))]
 left_out! { "router":
     petal_router_new(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_free(Pointer;) -> () = ();
-    petal_router_node(Pointer;) -> u64 = 0;
+    petal_router_get_node(Pointer;) -> u64 = 0;
     petal_router_set_node(Pointer, u64; error) -> petal_status = LEFT_OUT;
     petal_router_insert(Pointer, Pointer, usize;) -> petal_status = LEFT_OUT;
     petal_router_insert_u64(Pointer, u64;) -> petal_status = LEFT_OUT;
@@ -204,18 +204,18 @@ left_out! { "router":
     petal_router_remove_edge(Pointer, u64; error) -> petal_status = LEFT_OUT;
     petal_router_set_edge_weight(Pointer, u64, f64; error) -> petal_status = LEFT_OUT;
     petal_router_set_level_weights(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_router_neighbours(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_router_edge(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_router_get_neighbours(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_router_get_edge(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_advertise(Pointer, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_advertise_changes(Pointer, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_receive(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_router_route(Pointer, Pointer, usize, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
-    petal_router_route_u64(Pointer, u64, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
-    petal_router_route_hash(Pointer, u64, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
+    petal_router_get_route(Pointer, Pointer, usize, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
+    petal_router_get_route_u64(Pointer, u64, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
+    petal_router_get_route_hash(Pointer, u64, Pointer, u32, Pointer;) -> petal_status = LEFT_OUT;
     petal_router_walk(Pointer, Pointer, usize, Pointer, Pointer;) -> petal_status = LEFT_OUT;
     petal_router_walk_u64(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
     petal_router_walk_hash(Pointer, u64, Pointer, Pointer;) -> petal_status = LEFT_OUT;
-    petal_router_rates(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_router_get_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_open(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_open_descriptor(isize, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_open_in_buffer(Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -228,7 +228,7 @@ left_out! { "router":
     petal_router_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_router_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_router_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_router_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "aggregate"))]
@@ -236,25 +236,25 @@ left_out! { "aggregate":
     petal_aggregate_new(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_aggregate_free(Pointer;) -> () = ();
     petal_aggregate_clear(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_meet(Pointer, Pointer, usize, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_meet_u64(Pointer, u64, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_meet_hash(Pointer, u64, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_leave(Pointer, Pointer, usize, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_leave_u64(Pointer, u64, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_leave_hash(Pointer, u64, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_told(Pointer, Pointer, usize, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_told_u64(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_told_hash(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_tell(Pointer, Pointer, usize, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_tell_u64(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_tell_hash(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_forget(Pointer, Pointer, usize, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_forget_u64(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_forget_hash(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_results(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_expect(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_count_of(Pointer, u32, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_states(Pointer;) -> u32 = 0;
+    petal_aggregate_add(Pointer, Pointer, usize, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_add_u64(Pointer, u64, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_add_hash(Pointer, u64, u32, f64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_remove(Pointer, Pointer, usize, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_remove_u64(Pointer, u64, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_remove_hash(Pointer, u64, u32, f64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_list_sent(Pointer, Pointer, usize, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_list_sent_u64(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_list_sent_hash(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_record_sent(Pointer, Pointer, usize, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_record_sent_u64(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_record_sent_hash(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_forget_sent(Pointer, Pointer, usize, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_forget_sent_u64(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_forget_sent_hash(Pointer, u64, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_get_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_get_expected_errors(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_count_in_state(Pointer, u32, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_state_count(Pointer;) -> u32 = 0;
     petal_aggregate_open(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_aggregate_open_descriptor(isize, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_aggregate_open_in_buffer(Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -267,7 +267,7 @@ left_out! { "aggregate":
     petal_aggregate_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_aggregate_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_aggregate_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_aggregate_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_aggregate_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "digest"))]
@@ -282,10 +282,10 @@ left_out! { "digest":
     petal_digest_shortest_excerpt(Pointer;) -> u64 = 0;
     petal_digest_shortest_excerpt_at(Pointer, f64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_expected_rate(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_digest_measure(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_digest_payload_at(Pointer, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_digest_get_statistics(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_digest_get_payload_at(Pointer, u64, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_attach(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_digest_attachment(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_digest_get_attachment(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_clear(Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_capabilities(Pointer;) -> u64 = 0;
     petal_digest_open(Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -300,7 +300,7 @@ left_out! { "digest":
     petal_digest_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_digest_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_digest_vouch(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_digest_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
 }
 
 #[cfg(not(feature = "index"))]
@@ -310,17 +310,17 @@ left_out! { "index":
     petal_index_add(Pointer, u64, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_remove(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_remove_row(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_rows(Pointer;) -> u64 = 0;
-    petal_index_count(Pointer;) -> u64 = 0;
+    petal_index_next_row(Pointer;) -> u64 = 0;
+    petal_index_row_count(Pointer;) -> u64 = 0;
     petal_index_width(Pointer;) -> u64 = 0;
-    petal_index_row_at(Pointer, u64, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_get_row_at(Pointer, u64, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_copy_row(Pointer, u64, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_index_find(Pointer, u64, u64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_row(Pointer, u64, u64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_merge(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_arranged(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_merged(Pointer, Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_arrange(Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_arrange_both(Pointer, Pointer, u64, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_attach(Pointer, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_index_attachment(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_get_attachment(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_clear(Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_capabilities(Pointer;) -> u64 = 0;
     petal_index_builder_new(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
@@ -339,17 +339,17 @@ left_out! { "index":
     petal_index_verify(Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_describe(Pointer, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_sync(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_vouch(Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_top(Pointer, Pointer, usize, usize, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_at_least(Pointer, Pointer, usize, f64, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_each_at_least(Pointer, Pointer, usize, f64, Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_top_many(Pointer, Pointer, usize, usize, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_at_least_many(Pointer, Pointer, usize, f64, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_contains_all(Pointer, Pointer, usize, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_each_contains_all(Pointer, Pointer, usize, Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
-    petal_index_false_positive_rate_of(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_mark_clean(Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_top(Pointer, Pointer, usize, usize, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_similar(Pointer, Pointer, usize, f64, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_visit_similar(Pointer, Pointer, usize, f64, Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_top_batch(Pointer, Pointer, usize, usize, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_similar_batch(Pointer, Pointer, usize, f64, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_find_containing(Pointer, Pointer, usize, Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_visit_containing(Pointer, Pointer, usize, Pointer, Pointer, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_expected_false_positive_rate(Pointer, Pointer, usize, Pointer; error) -> petal_status = LEFT_OUT;
     petal_index_add_feature(Pointer, Pointer, usize, Pointer, usize, u32; error) -> petal_status = LEFT_OUT;
     petal_index_add_feature_hash(Pointer, Pointer, usize, u64, u32; error) -> petal_status = LEFT_OUT;
     petal_index_fold_row(Pointer, Pointer, usize, u32, u64, Pointer, usize; error) -> petal_status = LEFT_OUT;
-    petal_index_corrected(Pointer, Pointer, Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
+    petal_index_estimate_similarity(Pointer, Pointer, Pointer, usize, Pointer, Pointer; error) -> petal_status = LEFT_OUT;
 }

@@ -54,7 +54,7 @@
 //! A failed call changes no filter and leaves no half-written file.
 //!
 //! Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t (the same as
-//! its 8 little-endian bytes), or a 64-bit hash made with `petal_hash()` or `petal_filter_hash()`:
+//! its 8 little-endian bytes), or a 64-bit hash made with `petal_spec_hash()` or `petal_filter_hash()`:
 //! `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
 //! `PETAL_HASH_EXTERNAL` take hashes only.
 //!

@@ -1,8 +1,9 @@
 //! PLANNING
 //!
-//! Which kind of filter, and how large? `petal_plan()` asks every kind. If the request has a `false_positive_rate`, a
-//! proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
-//! For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
+//! Which kind of filter, and how large? `petal_plan_propose()` asks every kind. If the request has a
+//! `false_positive_rate`, a proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the
+//! `capacity`, and the same rate. For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and
+//! neither capacity nor rate.
 
 use crate::arguments::Given;
 use crate::boundary::{self, boundary};
@@ -42,7 +43,7 @@ pub struct petal_plan_request {
     /// keys that asks for them. With `is_static` the rate of `stacked` is then that of all lookups of absent keys.
     pub frequent: f64,
     /// How many such keys there are; 0 means as many as `keys`.
-    pub strangers: u64,
+    pub non_members: u64,
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
@@ -81,7 +82,7 @@ impl Given for petal_plan_request {
             is_static: request.is_static == 1,
             universe: request.universe,
             frequent: request.frequent,
-            strangers: request.strangers,
+            non_members: request.non_members,
             times: request.times,
         })
     }
@@ -94,8 +95,8 @@ pub const PETAL_REASON_SIZE: usize = 240;
 /// the place of `reserved`. Only the `struct_size` of an array's first element matters.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_proposal {
-    /// sizeof(petal_proposal), or 0 for its size in the first release.
+pub struct petal_plan_proposal {
+    /// sizeof(petal_plan_proposal), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The kind.
     pub kind: petal_kind,
@@ -126,7 +127,7 @@ pub struct petal_proposal {
 }
 
 // SAFETY: numbers and arrays of numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_proposal {
+unsafe impl boundary::SizedStruct for petal_plan_proposal {
     const FIRST_SIZE: usize = 360;
 }
 
@@ -136,9 +137,9 @@ const _: () = assert!(petal_core::MESSAGE_LENGTH < PETAL_REASON_SIZE);
 /// Writes the first `room` proposals into `proposals`, and the number of all proposals into `count`. There is one
 /// proposal for each kind of filter, so room for `petal_kind_count()` proposals is enough. A request of 0 keys means 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_plan(
+pub unsafe extern "C" fn petal_plan_propose(
     request: *const petal_plan_request,
-    proposals: *mut petal_proposal,
+    proposals: *mut petal_plan_proposal,
     room: usize,
     count: *mut usize,
     error: *mut petal_error,
@@ -150,7 +151,7 @@ pub unsafe extern "C" fn petal_plan(
             unsafe { boundary::check_out(proposals)? };
         }
         for (i, proposal) in planned.iter().take(room).enumerate() {
-            let mut row = petal_proposal {
+            let mut row = petal_plan_proposal {
                 struct_size: 0,
                 kind: proposal.kind.0,
                 status: 0,
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn petal_plan(
             // SAFETY: there is room for `room` of them, each as long as the first says.
             unsafe {
                 let given = (*proposals).struct_size;
-                let length = if given == 0 { size_of::<petal_proposal>() } else { given };
+                let length = if given == 0 { size_of::<petal_plan_proposal>() } else { given };
                 let place = proposals.byte_add(i * length);
                 (&raw mut (*place).struct_size).write_unaligned(given);
                 boundary::write(place, row);

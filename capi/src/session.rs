@@ -14,10 +14,10 @@
 //!     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
 //!     petal_sketch_insert_u64(theirs, 7);
 //!     petal_session *initiator = NULL, *responder = NULL;
-//!     if (petal_session_new(ours, PETAL_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
-//!     if (petal_session_new(theirs, PETAL_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
+//!     if (petal_session_new(ours, PETAL_SESSION_ROLE_INITIATOR, 0, &initiator, NULL) != PETAL_OK) return 1;
+//!     if (petal_session_new(theirs, PETAL_SESSION_ROLE_RESPONDER, 0, &responder, NULL) != PETAL_OK) return 1;
 //!     petal_session *from = initiator, *to = responder;
-//!     while (petal_session_turn(from) == PETAL_TURN_SEND) {
+//!     while (petal_session_get_turn(from) == PETAL_SESSION_TURN_SEND) {
 //!       const void *message = NULL;
 //!       size_t length = 0;
 //!       if (petal_session_send(from, &message, &length, NULL) != PETAL_OK) return 1;
@@ -25,9 +25,9 @@
 //!       petal_session *sender = from;
 //!       from = to, to = sender;
 //!     }
-//!     petal_listed listed[100];
+//!     petal_sketch_listed listed[100];
 //!     size_t count = 0;
-//!     if (petal_session_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
+//!     if (petal_session_get_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
 //!
 //! The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
 //! fewest bytes. Both sketches need the same hash function, and the same seed or key. A `pinsketch` needs the other
@@ -47,7 +47,7 @@
 use crate::arguments::list;
 use crate::boundary::{self, answer, boundary};
 use crate::handle::{self, Handle, owner};
-use crate::sketch::{petal_listed, petal_sketch};
+use crate::sketch::{petal_sketch, petal_sketch_listed};
 use crate::status::{petal_error, petal_status};
 use petal_core::Status;
 use petal_core::session::{Role, Session, Turn};
@@ -58,39 +58,39 @@ pub struct petal_session(Handle<Session>);
 
 owner!(imageless petal_session, Session);
 
-/// The part of a side: one of `PETAL_ROLE_*`.
-pub type petal_role = u32;
+/// The part of a side: one of `PETAL_SESSION_ROLE_*`.
+pub type petal_session_role = u32;
 
 /// Sends the first message, and chooses the way to the differences.
-pub const PETAL_ROLE_INITIATOR: petal_role = 0;
+pub const PETAL_SESSION_ROLE_INITIATOR: petal_session_role = 0;
 /// Answers.
-pub const PETAL_ROLE_RESPONDER: petal_role = 1;
+pub const PETAL_SESSION_ROLE_RESPONDER: petal_session_role = 1;
 
-/// What a side has to do next: one of `PETAL_TURN_*`.
-pub type petal_turn = u32;
+/// What a side has to do next: one of `PETAL_SESSION_TURN_*`.
+pub type petal_session_turn = u32;
 
 /// `petal_session_send()` has a message.
-pub const PETAL_TURN_SEND: petal_turn = 0;
+pub const PETAL_SESSION_TURN_SEND: petal_session_turn = 0;
 /// `petal_session_receive()` waits for a message.
-pub const PETAL_TURN_RECEIVE: petal_turn = 1;
+pub const PETAL_SESSION_TURN_RECEIVE: petal_session_turn = 1;
 /// The differences are known.
-pub const PETAL_TURN_DONE: petal_turn = 2;
+pub const PETAL_SESSION_TURN_DONE: petal_session_turn = 2;
 /// The session ended without a result.
-pub const PETAL_TURN_FAILED: petal_turn = 3;
+pub const PETAL_SESSION_TURN_FAILED: petal_session_turn = 3;
 
-/// The way to the differences: one of `PETAL_METHOD_*`.
-pub type petal_method = u32;
+/// The way to the differences: one of `PETAL_SESSION_METHOD_*`.
+pub type petal_session_method = u32;
 
 /// Nothing was chosen yet.
-pub const PETAL_METHOD_NONE: petal_method = 0;
+pub const PETAL_SESSION_METHOD_NONE: petal_session_method = 0;
 /// The sets were equal.
-pub const PETAL_METHOD_EQUAL: petal_method = 1;
+pub const PETAL_SESSION_METHOD_EQUAL: petal_session_method = 1;
 /// Syndromes, as the kind `pinsketch` has them: for few differences, if both sides keep their keys.
-pub const PETAL_METHOD_PINSKETCH: petal_method = 2;
+pub const PETAL_SESSION_METHOD_PINSKETCH: petal_session_method = 2;
 /// Coded symbols, as the kind `riblt` has them.
-pub const PETAL_METHOD_RIBLT: petal_method = 3;
+pub const PETAL_SESSION_METHOD_RIBLT: petal_session_method = 3;
 /// A filter of each set, and coded symbols of what passes them: for unlike sets, if both sides keep their keys.
-pub const PETAL_METHOD_FILTER_AND_RIBLT: petal_method = 4;
+pub const PETAL_SESSION_METHOD_FILTER_AND_RIBLT: petal_session_method = 4;
 
 /// Take the symbols that the sketches keep, also if both sides keep their keys. The session then hashes no keys, unless
 /// it needs more symbols than the sketches keep, and has no key of its own. It is enough that one side asks.
@@ -99,11 +99,11 @@ pub const PETAL_SESSION_KEPT_SYMBOLS: u32 = 1 << 0;
 /// What a session chose, and what it cost.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_report {
-    /// sizeof(petal_report), or 0 for its size in the first release.
+pub struct petal_session_statistics {
+    /// sizeof(petal_session_statistics), or 0 for its size in the first release.
     pub struct_size: usize,
-    /// The way to the differences: one of `PETAL_METHOD_*`.
-    pub method: petal_method,
+    /// The way to the differences: one of `PETAL_SESSION_METHOD_*`.
+    pub method: petal_session_method,
     /// 1 if the session used the symbols that the sketches keep, 0 if the session had its own key.
     pub used_kept_symbols: u32,
     /// The estimated number of differences. Only the initiator estimates; the responder has 0.
@@ -127,7 +127,7 @@ pub struct petal_report {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_report {
+unsafe impl boundary::SizedStruct for petal_session_statistics {
     const FIRST_SIZE: usize = 88;
 }
 
@@ -139,15 +139,15 @@ unsafe impl boundary::SizedStruct for petal_report {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_session_new(
     sketch: *const petal_sketch,
-    role: petal_role,
+    role: petal_session_role,
     flags: u32,
     session: *mut *mut petal_session,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read sketch, give session], {
         let role = match role {
-            PETAL_ROLE_INITIATOR => Role::Initiator,
-            PETAL_ROLE_RESPONDER => Role::Responder,
+            PETAL_SESSION_ROLE_INITIATOR => Role::Initiator,
+            PETAL_SESSION_ROLE_RESPONDER => Role::Responder,
             _ => {
                 let message = format_args!("role = {role} is none of 0 (initiator) and 1 (responder)");
                 return Err(boundary::error(Status::UnknownValue, message));
@@ -168,15 +168,15 @@ pub unsafe extern "C" fn petal_session_free(session: *mut petal_session) {
     unsafe { handle::free(session) }
 }
 
-/// Returns what this side has to do next. `PETAL_TURN_FAILED` for NULL.
+/// Returns what this side has to do next. `PETAL_SESSION_TURN_FAILED` for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_session_turn(session: *const petal_session) -> petal_turn {
+pub unsafe extern "C" fn petal_session_get_turn(session: *const petal_session) -> petal_session_turn {
     let turn = answer!(Turn::Failed, [read session], session.turn());
     match turn {
-        Turn::Send => PETAL_TURN_SEND,
-        Turn::Receive => PETAL_TURN_RECEIVE,
-        Turn::Done => PETAL_TURN_DONE,
-        Turn::Failed => PETAL_TURN_FAILED,
+        Turn::Send => PETAL_SESSION_TURN_SEND,
+        Turn::Receive => PETAL_SESSION_TURN_RECEIVE,
+        Turn::Done => PETAL_SESSION_TURN_DONE,
+        Turn::Failed => PETAL_SESSION_TURN_FAILED,
     }
 }
 
@@ -213,31 +213,31 @@ pub unsafe extern "C" fn petal_session_receive(
 /// `listed`, which may be NULL if `room` is 0. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` unless the session is done,
 /// and why it failed if it did.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_session_differences(
+pub unsafe extern "C" fn petal_session_get_differences(
     session: *const petal_session,
-    listed: *mut petal_listed,
+    listed: *mut petal_sketch_listed,
     room: usize,
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read session, out count, room(listed, room)], {
-        list(session.differences()?.iter().map(petal_listed::from), listed, count);
+        list(session.differences()?.iter().map(petal_sketch_listed::from), listed, count);
         Ok(())
     })
 }
 
 /// Tells what the session chose, and what it cost so far. Constant time.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_session_report(
+pub unsafe extern "C" fn petal_session_get_statistics(
     session: *const petal_session,
-    report: *mut petal_report,
+    report: *mut petal_session_statistics,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read session, fill report], {
         let told = session.report();
-        report.set(petal_report {
+        report.set(petal_session_statistics {
             struct_size: 0,
-            method: told.method as petal_method,
+            method: told.method as petal_session_method,
             used_kept_symbols: u32::from(told.used_kept_symbols),
             estimated_differences: told.estimated_differences,
             estimate_deviation: told.estimate_deviation,

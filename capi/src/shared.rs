@@ -6,8 +6,8 @@
 //!
 //! A lookup finds every key whose insertion happened before the lookup. If several threads insert the same new key at
 //! the same time, at least one of them learns that the key was new; more than one may. These functions do not count
-//! keys, because all threads would wait for a counter that they share. `petal_filter_add_offered()` adds the count
-//! later, and `petal_filter_estimate()` needs none. All other functions that take a handle which is not const still
+//! keys, because all threads would wait for a counter that they share. `petal_filter_add_insertions()` adds the count
+//! later, and `petal_filter_get_estimate()` needs none. All other functions that take a handle which is not const still
 //! need the handle to themselves.
 //!
 //! A kind that forgets its oldest keys, such as `rotating`, keeps its window meanwhile. Once an insertion has returned,
@@ -126,16 +126,16 @@ pub unsafe extern "C" fn petal_filter_advance_shared(
     boundary!(error, [read filter], filter.advance_shared(steps))
 }
 
-/// Adds to the count of keys offered, for keys that came through functions which do not count. Threads may call this
+/// Adds to the count of insertions, for keys that came through functions which do not count. Threads may call this
 /// function while others use the filter. A thread that inserts many keys should first add up its own, because all
 /// threads wait for a counter that they share. An image in place has the sum after the handle is synced or freed. Each
 /// handle that shares the image adds its own part. Returns `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if the image is open for
 /// reading.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_add_offered(
+pub unsafe extern "C" fn petal_filter_add_insertions(
     filter: *const petal_filter,
     keys: u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read filter], filter.add_offered(keys))
+    boundary!(error, [read filter], filter.add_insertions(keys))
 }

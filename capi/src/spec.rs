@@ -30,7 +30,7 @@ pub const PETAL_HASH_SIPHASH13: petal_hash_function = 3;
 /// Your program hashes: the filter takes 64-bit hashes only. These hashes must be uniform in all bits.
 pub const PETAL_HASH_EXTERNAL: petal_hash_function = 4;
 /// The hash function of another system's format, over whole keys. Only filters from `petal_filter_import()` and from
-/// specs of `petal_format_spec()` have it.
+/// specs of `petal_format_get_spec()` have it.
 pub const PETAL_HASH_FORMAT: petal_hash_function = 5;
 /// XXPH3, the preview of XXH3 that RocksDB's filters use: no seed, and not for maps.
 pub const PETAL_HASH_XXPH3: petal_hash_function = 6;

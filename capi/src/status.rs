@@ -42,9 +42,9 @@ pub const PETAL_ERR_INCOMPATIBLE: petal_status = -14;
 /// The filter takes hashes only.
 pub const PETAL_ERR_EXTERNAL_HASH: petal_status = -15;
 /// The filter is keyed, and the caller did not give its secret key.
-pub const PETAL_ERR_KEY_MISSING: petal_status = -16;
+pub const PETAL_ERR_SECRET_MISSING: petal_status = -16;
 /// The given secret key is not the one with which the filter was made.
-pub const PETAL_ERR_KEY_MISMATCH: petal_status = -17;
+pub const PETAL_ERR_SECRET_MISMATCH: petal_status = -17;
 /// The bytes are not a Petal image.
 pub const PETAL_ERR_FOREIGN: petal_status = -18;
 /// The image ends before it is complete.
@@ -53,8 +53,8 @@ pub const PETAL_ERR_TRUNCATED: petal_status = -19;
 pub const PETAL_ERR_CORRUPT: petal_status = -20;
 /// A later version wrote the image, which needs something that this version does not have.
 pub const PETAL_ERR_NEWER_VERSION: petal_status = -21;
-/// Nobody vouches for the payload: the image is open for writing, or was when its process ended.
-pub const PETAL_ERR_DIRTY: petal_status = -22;
+/// nobody marked the payload clean: the image is open for writing, or was when its process ended.
+pub const PETAL_ERR_UNCLEAN: petal_status = -22;
 /// The operating system reported an error; `os_error` says which.
 pub const PETAL_ERR_IO: petal_status = -23;
 /// The file does not exist.
@@ -96,13 +96,13 @@ const _: () = {
         (PETAL_ERR_UNSUPPORTED, Status::Unsupported),
         (PETAL_ERR_INCOMPATIBLE, Status::Incompatible),
         (PETAL_ERR_EXTERNAL_HASH, Status::ExternalHash),
-        (PETAL_ERR_KEY_MISSING, Status::KeyMissing),
-        (PETAL_ERR_KEY_MISMATCH, Status::KeyMismatch),
+        (PETAL_ERR_SECRET_MISSING, Status::KeyMissing),
+        (PETAL_ERR_SECRET_MISMATCH, Status::KeyMismatch),
         (PETAL_ERR_FOREIGN, Status::Foreign),
         (PETAL_ERR_TRUNCATED, Status::Truncated),
         (PETAL_ERR_CORRUPT, Status::Corrupt),
         (PETAL_ERR_NEWER_VERSION, Status::NewerVersion),
-        (PETAL_ERR_DIRTY, Status::Dirty),
+        (PETAL_ERR_UNCLEAN, Status::Unclean),
         (PETAL_ERR_IO, Status::Io),
         (PETAL_ERR_NOT_FOUND, Status::NotFound),
         (PETAL_ERR_ACCESS_DENIED, Status::AccessDenied),

@@ -55,7 +55,7 @@ impl Others {
         let (option, what, takes) = match self {
             Others::Excluded(_) if args.exclude.is_empty() => ("--universe", "excluded keys", row.excludes.is_some()),
             Others::Excluded(_) => ("--exclude", "excluded keys", row.excludes.is_some()),
-            Others::Frequent(..) => ("--frequent", "frequent strangers", row.takes_frequent),
+            Others::Frequent(..) => ("--frequent", "frequent non-members", row.takes_frequent),
         };
         if takes {
             return Ok(());
@@ -308,7 +308,7 @@ fn on_both_sides(hasher: &Hasher, others: &Others, error: &petal::Error) -> Opti
     read.ok()?;
     let what = match others {
         Others::Excluded(_) => "excluded",
-        Others::Frequent(..) => "a frequent stranger",
+        Others::Frequent(..) => "a frequent non-member",
     };
     Some(Failure::new(format_args!("a key is a member and {what} too: {}", found?)))
 }

@@ -32,7 +32,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     let filter = image_file::open_or_import(&args.filter, image_file::secret(&args.secret)?, args.format.as_deref())?;
     let filter = image_file::filter(&args.filter, filter)?;
     image_file::refuse_keys(&args.filter, &filter, &inputs)?;
-    image_file::warn_if_dirty(&args.filter, &filter);
+    image_file::warn_if_unclean(&args.filter, &filter);
     let mut progress = Progress::new("checking", inputs.length());
     let shows_records = !args.count && !common.quiet;
     if shows_records {

@@ -25,7 +25,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     let filter = image_file::open(&args.filter, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::require(&args.filter, &filter, (Capabilities::COUNT, "count"))?;
     image_file::refuse_keys(&args.filter, &filter, &inputs)?;
-    image_file::warn_if_dirty(&args.filter, &filter);
+    image_file::warn_if_unclean(&args.filter, &filter);
     let hasher = filter.base().hasher();
     let mut text = Text::new()?;
     let mut some = false;

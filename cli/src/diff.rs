@@ -145,9 +145,9 @@ fn sketches(args: &args::sync::Diff, printer: &mut Printer) -> Outcome<bool> {
     let secret = image_file::secret(&args.secret)?;
     let mut left = open_sketch(&args.left, Mode::Load, secret)?;
     let right = open_sketch(&args.right, Mode::Read, secret)?;
-    image_file::refuse_dirty(&args.left, &left)?;
+    image_file::refuse_unclean(&args.left, &left)?;
     refuse_whole(&args.left, &left)?;
-    image_file::refuse_dirty(&args.right, &right)?;
+    image_file::refuse_unclean(&args.right, &right)?;
     subtract(args, &mut left, &right)?;
     let listing = left.list().map_err(|error| Failure::at(&args.left, &error))?;
     for listed in &listing.listed {
@@ -190,7 +190,7 @@ fn mixed(
 ) -> Outcome<bool> {
     let secret = image_file::secret(&args.secret)?;
     let mut sketch = open_sketch(path, Mode::Load, secret)?;
-    image_file::refuse_dirty(path, &sketch)?;
+    image_file::refuse_unclean(path, &sketch)?;
     refuse_whole(path, &sketch)?;
     let mut other = petal::create_sketch(&petal::Spec { key: secret, ..sketch.base().spec() })?;
     other.keep_keys()?;

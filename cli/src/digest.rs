@@ -10,7 +10,7 @@ use crate::output::{Destination, Text};
 use crate::progress::Progress;
 use crate::spec;
 use crate::stdio::{check_standard_input, stdin};
-use petal::{Digest, FindOptions, Found};
+use petal::{Digest, DigestFindOptions, DigestFindResult};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
@@ -68,10 +68,10 @@ pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
         digest.end()?;
     }
     drop(progress);
-    if digest.offered() > capacity {
-        let offered = digest.offered();
+    if digest.insertions() > capacity {
+        let insertions = digest.insertions();
         warn(format_args!(
-            "{offered} bytes are more than the capacity of {capacity}, so that chance matches are likelier"
+            "{insertions} bytes are more than the capacity of {capacity}, so that chance matches are likelier"
         ));
     }
     destination.write(&digest)?;
@@ -80,7 +80,7 @@ pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
         text.json(&Made {
             file: FileName::of(destination.path()),
             files: files.len() as u64,
-            bytes: digest.offered(),
+            bytes: digest.insertions(),
             fill: digest.fill(),
             entry_rate: digest.entry_rate(),
             shortest_excerpt: digest.shortest_excerpt(),
@@ -122,7 +122,7 @@ pub fn find(args: &digest::Find, common: args::Common) -> Outcome {
     check_standard_input(args.excerpt_file.iter().map(PathBuf::as_path).chain([&*args.digest]))?;
     let excerpts = excerpts(args)?;
     let digest = image_file::open_digest(&args.digest, image_file::secret(&args.secret)?)?;
-    image_file::warn_if_dirty(&args.digest, &digest);
+    image_file::warn_if_unclean(&args.digest, &digest);
     let attachment = digest.attachment()?;
     let names: Vec<&[u8]> = attachment.split(|byte| *byte == 0).collect();
     let name_of = |payload: Option<u64>| {
@@ -130,10 +130,10 @@ pub fn find(args: &digest::Find, common: args::Common) -> Outcome {
         // The last piece is what follows the last NUL.
         names.get(index).copied().filter(|_| index + 1 < names.len())
     };
-    let options = FindOptions {
+    let options = DigestFindOptions {
         max_lookups: args.max_lookups,
         max_matches: usize::try_from(args.max_matches).unwrap_or(usize::MAX),
-        ..FindOptions::default()
+        ..DigestFindOptions::default()
     };
     let mut text = Text::new()?;
     let mut any = false;
@@ -145,7 +145,7 @@ pub fn find(args: &digest::Find, common: args::Common) -> Outcome {
         any |= found.is_found();
         warn_of(number, &digest, &found);
         if common.json {
-            let place = |one: &petal::Match| Place {
+            let place = |one: &petal::DigestMatch| Place {
                 payload: one.payload,
                 file: name_of(one.payload).map(|name| String::from_utf8_lossy(name).into_owned()),
                 file_bytes: name_of(one.payload).and_then(hexadecimal),
@@ -174,7 +174,7 @@ pub fn find(args: &digest::Find, common: args::Common) -> Outcome {
 }
 
 /// Prints a place: the file's name, or the payload's id, and the offset.
-fn print(text: &mut Text, one: &petal::Match, file: Option<&[u8]>) -> Outcome<()> {
+fn print(text: &mut Text, one: &petal::DigestMatch, file: Option<&[u8]>) -> Outcome<()> {
     match (file, one.payload) {
         (Some(file), _) => text.name(&path_of(file))?,
         (None, Some(payload)) => text.write(payload)?,
@@ -187,7 +187,7 @@ fn print(text: &mut Text, one: &petal::Match, file: Option<&[u8]>) -> Outcome<()
 }
 
 /// Warns of a search that did not end, and of matches that chance may have made.
-fn warn_of(number: usize, digest: &Digest, found: &Found) {
+fn warn_of(number: usize, digest: &Digest, found: &DigestFindResult) {
     if !found.is_complete {
         warn(format_args!("excerpt {number}: the search stopped at its bounds, so that there may be more matches"));
     }
@@ -212,7 +212,7 @@ fn excerpts(args: &digest::Find) -> Outcome<Vec<Vec<u8>>> {
         let file = if is_standard(path) { stdin() } else { File::open(path) }.map_err(failed)?;
         let mut excerpt = Vec::new();
         // One byte more than the library takes, so that the library says what is too long.
-        file.take(FindOptions::default().max_excerpt + 1).read_to_end(&mut excerpt).map_err(failed)?;
+        file.take(DigestFindOptions::default().max_excerpt + 1).read_to_end(&mut excerpt).map_err(failed)?;
         excerpts.push(excerpt);
     }
     for digits in &args.hex {

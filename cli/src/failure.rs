@@ -34,7 +34,7 @@ impl Failure {
     pub fn at(path: &Path, error: &petal::Error) -> Failure {
         let hint = match error.status() {
             petal::Status::KeyMissing | petal::Status::KeyMismatch => "; --key-file FILE gives the right one",
-            petal::Status::Dirty => "; build it again, or see petal help vouch",
+            petal::Status::Unclean => "; build it again, or see petal help mark-clean",
             _ => "",
         };
         Failure::new(format_args!("{}: {}{hint}", name(path), without_name(&error.to_string(), path)))

@@ -66,7 +66,7 @@ pub fn import(args: &args::Import, common: args::Common) -> Outcome {
 pub fn export(args: &args::Export, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let filter = image_file::open(&args.filter, Mode::Read, None)?;
-    image_file::refuse_dirty(&args.filter, &filter)?;
+    image_file::refuse_unclean(&args.filter, &filter)?;
     let written = destination.write_in(&filter, &args.format, args.variant.as_deref());
     written.map_err(|failure| match failure {
         Failure::Message(message) => Failure::new(format_args!("{}: {message}", crate::file_name::name(&args.filter))),

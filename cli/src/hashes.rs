@@ -15,7 +15,7 @@ pub fn run(args: &args::Hashes, common: args::Common) -> Outcome {
     }
     let filter = image_file::open_or_import(&args.filter, None, args.format.as_deref())?;
     let filter = image_file::filter(&args.filter, filter)?;
-    image_file::warn_if_dirty(&args.filter, &filter);
+    image_file::warn_if_unclean(&args.filter, &filter);
     // A corrupt filter would be listed without an error.
     filter.verify().map_err(|error| Failure::at(&args.filter, &error))?;
     if args.counts && !filter.capabilities().contains(Capabilities::COUNT) {

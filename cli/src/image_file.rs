@@ -329,7 +329,7 @@ fn rest_of_image(path: &Path, input: File, mut bytes: Vec<u8>) -> Outcome<Vec<u8
 /// Opens a filter as a source of another filter. Checks every byte first.
 pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
     let filter = open(path, mode, None)?;
-    refuse_dirty(path, &filter)?;
+    refuse_unclean(path, &filter)?;
     // Loading has checked the bytes already.
     if mode != Mode::Load {
         filter.verify().map_err(|error| Failure::at(path, &error))?;
@@ -340,7 +340,7 @@ pub fn open_sound(path: &Path, mode: Mode) -> Outcome<Filter> {
 /// Opens the filter, map or sketch in the file at `path`, or reads one from standard input. The image must be sound.
 pub fn open_sound_any(path: &Path, mode: Mode) -> Outcome<Handle> {
     let handle = not_own(path, open_any(path, mode, None)?)?;
-    refuse_dirty(path, &handle)?;
+    refuse_unclean(path, &handle)?;
     if mode != Mode::Load {
         handle.verify().map_err(|error| Failure::at(path, &error))?;
     }
@@ -389,7 +389,7 @@ pub fn open_to_change<T: Image>(
     let image = open(path, mode, key)?;
     require(path, &image, (capability, verb))?;
     refuse_keys(path, &image, inputs)?;
-    refuse_dirty(path, &image)?;
+    refuse_unclean(path, &image)?;
     if inputs.contains(path) {
         return Err(Failure::new(format_args!("{}: is one of the files to read too", shown(path))));
     }
@@ -451,16 +451,16 @@ pub fn require(path: &Path, image: &impl Image, (capability, verb): (Capabilitie
 }
 
 /// Refuses an image whose last writer did not finish: keys may be missing.
-pub fn refuse_dirty(path: &Path, image: &impl Image) -> Outcome<()> {
-    match image.base().is_dirty() {
+pub fn refuse_unclean(path: &Path, image: &impl Image) -> Outcome<()> {
+    match image.base().is_unclean() {
         false => Ok(()),
-        true => Err(Failure::at(path, &Status::Dirty.into())),
+        true => Err(Failure::at(path, &Status::Unclean.into())),
     }
 }
 
 /// Warns if lookups go to an image that a writer has open, or did not close.
-pub fn warn_if_dirty(path: &Path, image: &impl Image) {
-    if image.base().is_dirty() {
+pub fn warn_if_unclean(path: &Path, image: &impl Image) {
+    if image.base().is_unclean() {
         warn(format_args!("{}: a writer has it open, or did not close it", name(path)));
     }
 }

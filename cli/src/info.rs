@@ -28,14 +28,14 @@ pub struct Description {
     hashes: u32,
     capacity: Option<u64>,
     /// `None` if the payload certainly has more keys than were counted: concurrent insertions are not counted.
-    offered: Option<u64>,
+    insertions: Option<u64>,
     bits: u64,
     bytes: u64,
     /// The bits for each key, if the filter grew beyond its capacity.
     bits_per_key: Option<f64>,
     /// The rate promised at capacity.
     false_positive_rate: Option<f64>,
-    dirty: bool,
+    unclean: bool,
     parameters: BTreeMap<&'static str, Value>,
     /// How long the filter remembers a key; null for a filter that never loses keys by age.
     remembers: Option<Memory>,
@@ -264,11 +264,11 @@ impl Description {
         // Only filters and maps look keys up; `sketch list` lists the numbers of a sketch.
         let has_some = statistics && matches!(row.handle(), petal::Handle::Filter | petal::Handle::Map);
         let statistics = has_some.then(|| Statistics::of(image));
-        let offered = base.count();
+        let insertions = base.count();
         let estimate = statistics.as_ref().and_then(|statistics| statistics.count_estimate);
-        let is_uncounted = statistics.as_ref().is_some_and(|statistics| statistics.has_more_than(offered));
-        let most = if is_uncounted { f64::INFINITY } else { offered as f64 };
-        let keys = estimate.map_or(offered as f64, |keys| keys.min(most));
+        let is_uncounted = statistics.as_ref().is_some_and(|statistics| statistics.has_more_than(insertions));
+        let most = if is_uncounted { f64::INFINITY } else { insertions as f64 };
+        let keys = estimate.map_or(insertions as f64, |keys| keys.min(most));
         let per_key = capacity.map(|capacity| match row.overfill {
             Overfill::Grows => keys.max(capacity as f64),
             _ => capacity as f64,
@@ -281,12 +281,12 @@ impl Description {
             layout_version: header.layout_version,
             hashes: header.geometry.hashes,
             capacity,
-            offered: (!is_uncounted).then_some(offered),
+            insertions: (!is_uncounted).then_some(insertions),
             bits: header.geometry.bits,
             bytes: header.image_bytes(),
             bits_per_key: per_key.map(|keys| header.geometry.bits as f64 / keys),
             false_positive_rate: (header.false_positive_rate != 0.0).then_some(header.false_positive_rate),
-            dirty: base.is_dirty(),
+            unclean: base.is_unclean(),
             parameters: parameters.collect(),
             remembers: Memory::of(base),
             statistics,
@@ -305,7 +305,7 @@ impl Description {
             ("layout_version", self.layout_version.to_string()),
             ("hashes", self.hashes.to_string()),
             ("capacity", self.capacity.map_or_else(unknown, |value| value.to_string())),
-            ("offered", self.offered.map_or_else(uncounted, |keys| keys.to_string())),
+            ("insertions", self.insertions.map_or_else(uncounted, |keys| keys.to_string())),
             ("bits", self.bits.to_string()),
             ("bytes", self.bytes.to_string()),
             ("bits_per_key", self.bits_per_key.map_or_else(unknown, short)),
@@ -313,8 +313,11 @@ impl Description {
         ];
         lines.extend(self.parameters.iter().map(|(name, value)| (*name, value.to_string())));
         lines.extend(self.remembers.iter().flat_map(Memory::lines));
-        if self.dirty {
-            lines.push(("dirty", String::from("a writer has it open, or did not close it; see petal help vouch")));
+        if self.unclean {
+            lines.push((
+                "unclean",
+                String::from("a writer has it open, or did not close it; see petal help mark-clean"),
+            ));
         }
         if let Some(statistics) = &self.statistics {
             lines.push(("statistics", String::new()));
@@ -359,11 +362,11 @@ impl Statistics {
 }
 
 impl Statistics {
-    /// Whether the filter certainly has keys that are not among the `offered` ones.
-    fn has_more_than(&self, offered: u64) -> bool {
+    /// Whether the filter certainly has keys that are not among the `insertions` ones.
+    fn has_more_than(&self, insertions: u64) -> bool {
         match &self.estimate {
-            Estimated::Keys(keys) => keys.value - 4.5 * keys.standard_error > offered as f64,
-            Estimated::Never | Estimated::TooFull => offered == 0 && self.fill > 0.0,
+            Estimated::Keys(keys) => keys.value - 4.5 * keys.standard_error > insertions as f64,
+            Estimated::Never | Estimated::TooFull => insertions == 0 && self.fill > 0.0,
         }
     }
 }

@@ -50,7 +50,7 @@ mod spec;
 mod sync;
 mod text;
 mod verify;
-mod vouch;
+mod mark_clean;
 mod sparse;
 mod wire;
 
@@ -99,7 +99,7 @@ fn dispatch(cli: &Cli) -> Outcome {
         Command::Dedup(args) => dedup::run(args, common),
         Command::Info(args) => info::run(args, common),
         Command::Verify(args) => verify::run(args, common),
-        Command::Vouch(args) => vouch::run(args, common),
+        Command::MarkClean(args) => mark_clean::run(args, common),
         Command::Merge(args) => combine::run(args, common, |filter, other| filter.merge(other)),
         Command::Intersect(args) => combine::run(args, common, |filter, other| filter.intersect(other)),
         Command::Fold(args) => fold::run(args, common),

@@ -32,7 +32,7 @@ const FILES: Status =
 pub const GROUPS: &[(&str, &[&str])] = &[
     ("Choose a kind and a size", &["plan", "kinds"]),
     ("Make a filter and use it", &["build", "check", "insert", "remove", "count", "rejuvenate", "dedup"]),
-    ("Look at filters and their files", &["info", "estimate", "hashes", "verify", "vouch"]),
+    ("Look at filters and their files", &["info", "estimate", "hashes", "verify", "mark-clean"]),
     ("Make one filter of others", &["merge", "intersect", "fold", "resize"]),
     ("Send filters in few bytes", &["pack", "unpack", "delta", "patch"]),
     ("Work with other systems' filters", OTHERS),
@@ -179,10 +179,10 @@ pub const PAGES: &[Page] = &[
         status: Some(FILES),
     },
     Page {
-        name: "vouch",
+        name: "mark-clean",
         examples: &[(
             "After an insertion that Ctrl-C ended: vouch for the file, and insert again",
-            "petal vouch words.petal && petal insert words.petal more.txt",
+            "petal mark-clean words.petal && petal insert words.petal more.txt",
         )],
         status: Some(FILES),
     },

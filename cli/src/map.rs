@@ -105,7 +105,7 @@ pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.map]))?;
     let map = image_file::open_map(&args.map, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::refuse_keys(&args.map, &map, &inputs)?;
-    image_file::warn_if_dirty(&args.map, &map);
+    image_file::warn_if_unclean(&args.map, &map);
     let shows = !args.count && (common.json || !common.quiet);
     let mut progress = Progress::new("looking up", inputs.length());
     if shows {

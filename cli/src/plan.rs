@@ -20,7 +20,7 @@ struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     frequent: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    strangers: Option<u64>,
+    non_members: Option<u64>,
     times: Option<u64>,
     false_positive_rate: Option<f64>,
     memory: Option<u64>,
@@ -95,9 +95,9 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
     let capabilities = wanted.iter().filter(|(wanted, _)| *wanted).fold(Capabilities::NONE, |all, (_, one)| all | *one);
     let keys = args.window.or(args.keys).unwrap_or(0);
     let (universe, times) = (args.universe.unwrap_or(0), args.times.unwrap_or(0));
-    let (frequent, strangers) = (args.frequent.unwrap_or(0.0), args.strangers.unwrap_or(0));
+    let (frequent, non_members) = (args.frequent.unwrap_or(0.0), args.non_members.unwrap_or(0));
     let is_static = args.is_static;
-    let wanted = |goal| Request { keys, goal, capabilities, is_static, universe, frequent, strangers, times };
+    let wanted = |goal| Request { keys, goal, capabilities, is_static, universe, frequent, non_members, times };
     if let Some(path) = &args.plot {
         let svg = plot::svg(&wanted(Goal::FalsePositiveRate(petal::DEFAULT_FALSE_POSITIVE_RATE)));
         let svg = svg.map_err(|error| Failure::new(format_args!("--plot {}: {error}", shown(path))))?;
@@ -116,7 +116,7 @@ pub fn run(args: &args::Plan, common: args::Common) -> Outcome {
         keys,
         universe: args.universe,
         frequent: args.frequent,
-        strangers: args.strangers,
+        non_members: args.non_members,
         times: args.times,
         false_positive_rate: match goal {
             Goal::FalsePositiveRate(rate) => Some(rate),

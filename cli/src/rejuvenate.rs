@@ -17,12 +17,12 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     let able = (Capabilities::REJUVENATE, "rejuvenate");
     let (mut filter, _lock) = image_file::open_to_change(&args.filter, &args.secret, &inputs, able, image_file::open)?;
     let hasher = filter.base().hasher().clone();
-    let (mut offered, mut rejuvenated) = (0_u64, 0);
+    let (mut insertions, mut rejuvenated) = (0_u64, 0);
     let mut room = Room::new();
     let read = inputs.for_each(&mut Progress::new("rejuvenating", inputs.length()), |batch| {
         let mut answers = Answers::default();
         let taken = filter.rejuvenate_batch(&batch.keys(&hasher, &mut room)?, Some(&mut answers));
-        offered += taken.keys as u64;
+        insertions += taken.keys as u64;
         rejuvenated += answers.true_count;
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
@@ -30,7 +30,7 @@ pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     // Keys that were rejuvenated before a failure stay so, and the file is sound.
     image_file::keep(&args.filter, &mut filter).map_err(|error| Failure::at(&args.filter, &error))?;
     read.map_err(|failure| Failure::new(format_args!("{failure} (after {rejuvenated} keys were rejuvenated)")))?;
-    let unchanged = offered - rejuvenated;
+    let unchanged = insertions - rejuvenated;
     if common.json {
         let summary = info::Summary::of(&args.filter, &filter);
         let (rejuvenated, unchanged) = (Some(rejuvenated), Some(unchanged));

@@ -21,7 +21,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
         image_file::require(&args.filter, &filter, (Capabilities::COUNT, "count"))?;
     }
     let hasher = filter.base().hasher().clone();
-    let (mut offered, mut removed) = (0_u64, 0);
+    let (mut insertions, mut removed) = (0_u64, 0);
     let (mut room, mut counts) = (Room::new(), [0; RECORDS]);
     let read = inputs.for_each(&mut Progress::new("removing", inputs.length()), |batch| {
         let keys = batch.keys(&hasher, &mut room)?;
@@ -29,14 +29,14 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
             // Each key is removed as often as its count says; a count may exceed the number of occurrences.
             let (counts, before) = (batch.counts(&mut counts)?, filter.base().count());
             let taken = filter.remove_times_batch(&keys, counts, None);
-            offered = counts[..taken.keys].iter().fold(offered, |all, count| all.saturating_add(*count));
+            insertions = counts[..taken.keys].iter().fold(insertions, |all, count| all.saturating_add(*count));
             removed += before - filter.base().count();
             taken.outcome?;
             return Ok(ControlFlow::Continue(()));
         }
         let mut answers = Answers::default();
         let taken = filter.remove_batch(&keys, Some(&mut answers));
-        offered += taken.keys as u64;
+        insertions += taken.keys as u64;
         removed += answers.true_count;
         taken.outcome?;
         Ok(ControlFlow::Continue(()))
@@ -44,7 +44,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     // Keys that were removed before a failure stay removed, and the file is sound.
     image_file::keep(&args.filter, &mut filter).map_err(|error| Failure::at(&args.filter, &error))?;
     read.map_err(|failure| Failure::new(format_args!("{failure} (after {removed} keys were removed)")))?;
-    let absent = offered - removed;
+    let absent = insertions - removed;
     if common.json {
         let summary = info::Summary::of(&args.filter, &filter);
         info::print_json(&info::Summary { removed: Some(removed), absent: Some(absent), ..summary })?;

@@ -101,10 +101,10 @@ pub fn combine(
         return Err(Failure::new("no sketch was given"));
     };
     let mut sketch = open_sketch(first, Mode::Load, None)?;
-    image_file::refuse_dirty(first, &sketch)?;
+    image_file::refuse_unclean(first, &sketch)?;
     for path in others {
         let other = open_sketch(path, Mode::Read, None)?;
-        image_file::refuse_dirty(path, &other)?;
+        image_file::refuse_unclean(path, &other)?;
         with(&mut sketch, &other)
             .map_err(|error| Failure::new(format_args!("{} and {}: {error}", name(first), name(path))))?;
     }
@@ -133,7 +133,7 @@ struct ListedKey {
 
 pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
     let sketch = open_sketch(&args.sketch, Mode::Read, image_file::secret(&args.secret)?)?;
-    image_file::warn_if_dirty(&args.sketch, &sketch);
+    image_file::warn_if_unclean(&args.sketch, &sketch);
     let mut text = Text::new()?;
     let (found, is_complete) = match sketch.key_bytes() {
         0 => list_numbers(args, common, &sketch, &mut text)?,
@@ -214,7 +214,7 @@ pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {
 pub fn export(args: &args::sketch::Export, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let sketch = open_sketch(&args.sketch, Mode::Read, None)?;
-    image_file::refuse_dirty(&args.sketch, &sketch)?;
+    image_file::refuse_unclean(&args.sketch, &sketch)?;
     let bytes = sketch.export_minisketch().map_err(|error| Failure::at(&args.sketch, &error))?;
     destination.write_bytes(&sketch, &bytes)?;
     if common.json {

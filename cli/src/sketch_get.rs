@@ -26,7 +26,7 @@ pub fn get(args: &args::sketch::Get, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.sketch]))?.with_hashes(args.numbers.numbers);
     let sketch = open_sketch(&args.sketch, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::refuse_keys(&args.sketch, &sketch, &inputs)?;
-    image_file::warn_if_dirty(&args.sketch, &sketch);
+    image_file::warn_if_unclean(&args.sketch, &sketch);
     let has_values = sketch.value_bits() > 0;
     let hasher = sketch.base().hasher().clone();
     let (mut text, mut room, mut unknown) = (Text::new()?, Room::new(), false);

@@ -245,7 +245,7 @@ fn external_hashes_take_no_bytes() {
     place.petal("insert external keys").names(&["external", "hashes only"]);
     place.petal("verify external").quiet();
     assert_eq!(info(&place.path("external"))["hash"], "external");
-    assert_eq!(info(&place.path("external"))["offered"], 1);
+    assert_eq!(info(&place.path("external"))["insertions"], 1);
 }
 
 #[test]
@@ -254,25 +254,25 @@ fn a_filter_that_was_not_closed_says_so() {
     let mut bytes = fs::read(place.path("filter")).unwrap();
     let state = petal::format::STATE_OFFSET;
     bytes[state..state + 5].copy_from_slice(b"DIRTY");
-    place.file("dirty", &bytes);
+    place.file("unclean", &bytes);
     let lines = [
-        "insert dirty keys",
-        "verify dirty",
-        "merge filter dirty -o out",
-        "fold dirty --fpr 0.9 -o out",
-        "resize dirty --capacity 1k -o out",
-        "estimate dirty filter",
+        "insert unclean keys",
+        "verify unclean",
+        "merge filter unclean -o out",
+        "fold unclean --fpr 0.9 -o out",
+        "resize unclean --capacity 1k -o out",
+        "estimate unclean filter",
     ];
     for line in lines {
-        place.petal(line).names(&["dirty", "not closed", "build it again", "petal help vouch"]);
+        place.petal(line).names(&["unclean", "not closed", "build it again", "petal help mark-clean"]);
     }
-    assert_eq!(fs::read(place.path("dirty")).unwrap(), bytes);
+    assert_eq!(fs::read(place.path("unclean")).unwrap(), bytes);
     // It can still be asked and described.
-    let check = place.petal("check -c dirty keys");
+    let check = place.petal("check -c unclean keys");
     assert_eq!((check.status, &check.stdout[..]), (0, &b"100\n"[..]));
-    assert!(check.stderr.starts_with("petal: warning: dirty: "), "{check:?}");
-    assert!(place.petal("info dirty").text().contains("a writer has it open"));
-    assert_eq!(info(&place.path("dirty"))["dirty"], true);
+    assert!(check.stderr.starts_with("petal: warning: unclean: "), "{check:?}");
+    assert!(place.petal("info unclean").text().contains("a writer has it open"));
+    assert_eq!(info(&place.path("unclean"))["unclean"], true);
     assert!(!place.path("out").exists());
 }
 

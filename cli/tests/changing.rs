@@ -214,7 +214,7 @@ fn a_filter_may_come_from_a_process_substitution() {
     }
     assert!(bash(&place, "\"$PETAL\" verify <(cat filter)").status == 0);
     assert!(bash(&place, "\"$PETAL\" estimate <(cat filter) <(cat filter)").status == 0);
-    for line in ["insert F keys", "remove F keys", "vouch F", "map put F ids", "map replace F ids"] {
+    for line in ["insert F keys", "remove F keys", "mark-clean F", "map put F ids", "map replace F ids"] {
         let line = format!("\"$PETAL\" {}", line.replace('F', "<(cat counts)"));
         bash(&place, &line).names(&["no regular file"]);
     }
@@ -259,7 +259,7 @@ fn names_that_are_not_utf_8_are_whole_in_json() {
         let values = run.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
         values.map(|line| serde_json::from_slice(line).unwrap()).collect::<Vec<serde_json::Value>>()
     };
-    for line in ["info --json", "verify --json", "vouch --json"] {
+    for line in ["info --json", "verify --json", "mark-clean --json"] {
         let values = json(line);
         assert_eq!([&values[0]["file_bytes"], &values[1]["file_bytes"]], ["66ff", "66fe"], "{line}");
     }

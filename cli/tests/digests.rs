@@ -4,7 +4,7 @@ mod common;
 
 use common::{Place, info, lines};
 
-/// Excerpts are found in their file, in both cuts; strangers are not, and the exit status is that of grep.
+/// Excerpts are found in their file, in both cuts; non-members are not, and the exit status is that of grep.
 #[test]
 fn excerpts_are_found_in_their_file() {
     let place = Place::new();
@@ -13,15 +13,15 @@ fn excerpts_are_found_in_their_file() {
     let excerpt = lines(30_000..30_060);
     let at = lines(20_000..30_000).len();
     place.file("excerpt", &excerpt);
-    place.file("stranger", lines(50_000..50_060));
+    place.file("non_member", lines(50_000..50_060));
     let hex: String = excerpt.iter().map(|byte| format!("{byte:02X}")).collect();
     place.petal("digest make -o fixed.digest one two").quiet();
     place.petal("verify fixed.digest").text();
     assert_eq!(place.petal("digest find fixed.digest -e excerpt").text(), format!("two\t{at}\n"));
     assert_eq!(place.petal(&format!("digest find fixed.digest --hex {hex}")).text(), format!("two\t{at}\n"));
-    let both = place.petal("digest find fixed.digest -e stranger -e excerpt");
+    let both = place.petal("digest find fixed.digest -e non-member -e excerpt");
     assert_eq!(both.text(), format!("2\ttwo\t{at}\n"));
-    assert_eq!(place.petal("digest find fixed.digest -e stranger").status, 1);
+    assert_eq!(place.petal("digest find fixed.digest -e non-member").status, 1);
     assert_eq!(place.petal("digest find -q fixed.digest -e excerpt").text(), "");
 
     place.petal("digest make --cut content --bytes-per-byte 0.2 -o content.digest one two").quiet();
@@ -29,7 +29,7 @@ fn excerpts_are_found_in_their_file() {
     let range = text.strip_prefix("two\t").and_then(|rest| rest.trim_end().split_once('-')).unwrap();
     let (from, to): (usize, usize) = (range.0.parse().unwrap(), range.1.parse().unwrap());
     assert!((from..=to).contains(&at) && to - from < 256, "{text}");
-    assert_eq!(place.petal("digest find content.digest -e stranger").status, 1);
+    assert_eq!(place.petal("digest find content.digest -e non-member").status, 1);
 
     let json = place.petal("digest find --json fixed.digest -e excerpt").text();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -30,8 +30,8 @@ fn build_excludes_keys() {
     assert_eq!(place.petal("check --count set all").text(), "400\n");
     assert_eq!(place.petal("check --count set members").text(), "400\n");
     let info = json(&place.petal("info --json set").text());
-    assert_eq!((info["kind"].as_str(), info["offered"].as_u64()), (Some("exact_set"), Some(400)));
-    // A pipe, a rate for strangers, threads and a limit.
+    assert_eq!((info["kind"].as_str(), info["insertions"].as_u64()), (Some("exact_set"), Some(400)));
+    // A pipe, a rate for non-members, threads and a limit.
     place
         .petal_on(
             "build --exclude - --fpr 0.001 --threads 2 --memory-limit 1MiB -o rare members",
@@ -92,9 +92,9 @@ fn build_takes_universes_and_updates() {
     assert!(!place.names().contains(&"wrong".to_string()));
 }
 
-/// Strangers that are asked for often are hardly ever found, and a key on both sides is named.
+/// NonMembers that are asked for often are hardly ever found, and a key on both sides is named.
 #[test]
-fn build_knows_frequent_strangers() {
+fn build_knows_frequent_non_members() {
     let place = Place::new();
     let keys = |from: u32, count: u32| -> Vec<u8> {
         (from..from + count).flat_map(|key| format!("{key}\n").into_bytes()).collect()
@@ -111,14 +111,14 @@ fn build_knows_frequent_strangers() {
         let found: u32 = found.trim().parse().unwrap();
         assert!(found < 20, "{options}: {found}");
         let info = json(&place.petal("info --json fewer").text());
-        assert_eq!((info["kind"].as_str(), info["offered"].as_u64()), (Some("stacked"), Some(20_000)));
+        assert_eq!((info["kind"].as_str(), info["insertions"].as_u64()), (Some("stacked"), Some(20_000)));
     }
     place.petal_on("build --frequent - --threads 2 --memory-limit 1MiB -o piped members", &keys(50_000, 3000)).quiet();
     place.file("wrong", b"x 7\n");
     place.file("none", b"0 7\n");
     for (line, message) in [
-        ("build --frequent members -o no members", "a key is a member and a frequent stranger too: "),
-        ("build --kind fuse --frequent log -o no members", "--frequent: fuse takes no frequent strangers"),
+        ("build --frequent members -o no members", "a key is a member and a frequent non-member too: "),
+        ("build --kind fuse --frequent log -o no members", "--frequent: fuse takes no frequent non-members"),
         ("build --frequent wrong --weights -o no members", "is not a weight from 2^-60 to 2^60"),
         ("build --frequent none --weights -o no members", "is not a weight from 2^-60 to 2^60"),
         ("build --frequent log --exclude log -o no members", "cannot be used with"),
@@ -140,7 +140,7 @@ fn info_without_statistics_reads_the_header_only() {
     let text = place.petal("info --no-statistics small").text();
     assert!(text.contains("false_positive_rate") && !text.contains("statistics"), "{text}");
     let text = place.petal("info --no-statistics --json small").text();
-    assert!(json(&text)["statistics"].is_null() && json(&text)["offered"] == 10, "{text}");
+    assert!(json(&text)["statistics"].is_null() && json(&text)["insertions"] == 10, "{text}");
 }
 
 #[test]
@@ -160,12 +160,12 @@ fn info_has_all_its_keys() {
             "layout_version",
             "hashes",
             "capacity",
-            "offered",
+            "insertions",
             "bits",
             "bytes",
             "bits_per_key",
             "false_positive_rate",
-            "dirty",
+            "unclean",
             "parameters",
             "remembers",
             "statistics",
@@ -176,9 +176,9 @@ fn info_has_all_its_keys() {
         let places: Vec<usize> = names.iter().map(|name| text.find(&format!("\"{name}\":")).expect(name)).collect();
         assert!(places.is_sorted() && text.lines().count() == 1, "{text}");
         assert_eq!((info["kind"].as_str(), info["hash"].as_str()), (Some(kind.name), Some("xxh64")));
-        assert_eq!((info["file"].as_str(), info["dirty"].as_bool()), (Some("filter"), Some(false)));
+        assert_eq!((info["file"].as_str(), info["unclean"].as_bool()), (Some("filter"), Some(false)));
         let number = |name: &str| info[name].as_f64().expect(name);
-        assert_eq!((number("seed"), number("capacity"), number("offered")), (7.0, 1000.0, 1000.0));
+        assert_eq!((number("seed"), number("capacity"), number("insertions")), (7.0, 1000.0, 1000.0));
         assert_eq!(number("bytes"), fs::metadata(place.path("filter")).unwrap().len() as f64);
         assert_eq!(number("bits_per_key"), number("bits") / 1000.0);
         assert_eq!(number("false_positive_rate"), 0.01);
@@ -197,7 +197,7 @@ fn info_has_all_its_keys() {
         assert!(!can(Can::ESTIMATE) || (900.0..1100.0).contains(&statistics("count_estimate")));
         let omissions = &info["statistics"]["expected_omissions"];
         assert_eq!(omissions.is_null(), !kind.capabilities.contains(Can::INSERT));
-        assert!(omissions.as_f64().unwrap_or(0.0) <= number("offered") * statistics("false_positive_rate") * 1.2);
+        assert!(omissions.as_f64().unwrap_or(0.0) <= number("insertions") * statistics("false_positive_rate") * 1.2);
         // What counts down, and what grows, comes to its rate later than to its capacity.
         let least = if can(Can::MAY_LOSE_KEYS) || can(Can::GROW) { 1e-5 } else { 0.002 };
         assert!(
@@ -215,7 +215,7 @@ fn info_has_all_its_keys() {
             assert!(!info["parameters"][parameter.name].is_null(), "{}", parameter.name);
         }
         // The lines for people name the same things.
-        for name in names.iter().filter(|name| !matches!(**name, "file" | "dirty" | "parameters" | "remembers")) {
+        for name in names.iter().filter(|name| !matches!(**name, "file" | "unclean" | "parameters" | "remembers")) {
             assert!(plain.lines().any(|line| line.starts_with(name)), "{name}: {plain}");
         }
     }
@@ -284,7 +284,7 @@ fn merge_is_the_union_and_intersect_holds_what_all_hold() {
         let union = petal::load(&fs::read(place.path("union")).unwrap(), &petal::OpenOptions::default()).unwrap();
         let all = petal::load(&fs::read(place.path("all.petal")).unwrap(), &petal::OpenOptions::default()).unwrap();
         assert!(union.equals(&all), "{}", kind.name);
-        assert_eq!(info(&place.path("union"))["offered"], 9500);
+        assert_eq!(info(&place.path("union"))["insertions"], 9500);
         assert_eq!(place.petal("merge a.petal b.petal c.petal").quiet(), fs::read(place.path("union")).unwrap());
         place.petal("intersect a.petal b.petal c.petal -o common").quiet();
         assert_eq!(place.petal_on("check common", &lines(2500..3000)).quiet(), lines(2500..3000));
@@ -726,13 +726,13 @@ fn what_was_not_counted_is_unknown() {
     for row in able(Can::INSERT_SHARED) {
         let place = Place::new();
         place.petal(&format!("build --kind {} --capacity 1000 -o filter {NOTHING}", row.name)).quiet();
-        assert_eq!(info(&place.path("filter"))["offered"], 0);
+        assert_eq!(info(&place.path("filter"))["insertions"], 0);
         let options = petal::OpenOptions { mode: petal::Mode::Share, ..petal::OpenOptions::default() };
         let filter = petal::open(&place.path("filter"), &options).unwrap();
         (0..1000_u32).for_each(|key| _ = filter.insert_shared(key.to_string().as_bytes()).unwrap());
         drop(filter);
         let info = info(&place.path("filter"));
-        assert!(info["offered"].is_null(), "{}: {info}", row.name);
+        assert!(info["insertions"].is_null(), "{}: {info}", row.name);
         let text = place.petal("info filter").text();
         assert!(text.contains("offered                unknown: keys that many insert at once"), "{text}");
     }
@@ -855,7 +855,7 @@ fn keys_are_rejuvenated() {
         assert!(changed > 5000 && changed + unchanged == 20_000, "{}: {said}", row.name);
         let after = info(&place.path("filter"));
         assert!(after["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.95 * before, "{before}: {after}");
-        assert_eq!((&after["offered"], &after["dirty"]), (&50_000.into(), &false.into()));
+        assert_eq!((&after["insertions"], &after["unclean"]), (&50_000.into(), &false.into()));
         // What is new already stays, and every key is there.
         assert_eq!(place.petal("rejuvenate filter some").text(), "0 rejuvenated, 20000 unchanged\n");
         assert_eq!(place.petal("rejuvenate -q filter some").text(), "");

@@ -33,7 +33,7 @@ fn what_was_written_is_described() {
     let info = |name: &str| value(place.petal(&format!("info --json {name}")));
     let built = value(place.petal("build --json --capacity 2000 --set foldable=1 -o built keys"));
     assert_eq!(built, info("built"));
-    assert_eq!((built["file"].as_str(), built["offered"].as_u64()), (Some("built"), Some(1000)));
+    assert_eq!((built["file"].as_str(), built["insertions"].as_u64()), (Some("built"), Some(1000)));
     assert_eq!(value(place.petal("merge --json filter built -o merged")), info("merged"));
     assert_eq!(value(place.petal("intersect filter built -o common --json")), info("common"));
     let mut folded = value(place.petal("--json fold filter --fpr 0.9 -o small"));
@@ -49,7 +49,7 @@ fn what_was_written_is_described() {
     let mut inserted = value(place.petal_on("insert --json built", &lines(1000..1300)));
     assert_eq!(inserted.as_object_mut().unwrap().remove("inserted").unwrap(), 300);
     assert_eq!(inserted, info("built"));
-    assert_eq!(inserted["offered"], 1300);
+    assert_eq!(inserted["insertions"], 1300);
     // The filter itself has standard output.
     let filter = fs::read(place.path("filter")).unwrap();
     assert_eq!(place.petal("merge filter filter -o -").quiet().len(), filter.len());
@@ -74,7 +74,7 @@ fn a_line_for_each_file() {
     for one in &all {
         assert_eq!(one["error"].is_null(), one["ok"].as_bool().unwrap(), "{one}");
     }
-    let one = value(place.petal("vouch --json filter"));
+    let one = value(place.petal("mark-clean --json filter"));
     assert_eq!((one["file"].as_str(), one["ok"].as_bool()), (Some("filter"), Some(true)));
 }
 

@@ -66,7 +66,7 @@ fn standard_input_is_read_from_where_it_stands() {
     let status = command().args(["build", "-o", "filter", "-"]).current_dir(place.folder()).stdin(keys).status();
     assert!(status.expect("petal").success());
     let info = info(&place.path("filter"));
-    assert_eq!((info["capacity"].as_u64(), info["offered"].as_u64()), (Some(99), Some(99)));
+    assert_eq!((info["capacity"].as_u64(), info["insertions"].as_u64()), (Some(99), Some(99)));
 }
 
 /// Whatever the order of the keys, the threads and the memory, and whether the keys are kept or go by.
@@ -120,7 +120,7 @@ fn kept_keys_come_from_a_pipe_without_a_capacity() {
             capacity == 1000 && !forgets || kind.copies.is_some() && capacity > 1000 || forgets && capacity == 2000,
             "{info}"
         );
-        assert_eq!(info["offered"], 2000);
+        assert_eq!(info["insertions"], 2000);
         let found = place.petal_on("check filter", &lines(0..1000)).quiet();
         assert!(found == lines(0..1000) || !keeps_keys(kind) && found.len() > lines(0..980).len(), "{}", kind.name);
     }
@@ -163,7 +163,7 @@ fn a_pipe_needs_no_capacity() {
         info(&place.path("filter"))
     };
     assert_eq!(
-        (info["bits"].as_u64(), info["hashes"].as_u64(), info["offered"].as_u64()),
+        (info["bits"].as_u64(), info["hashes"].as_u64(), info["insertions"].as_u64()),
         (Some(1000), Some(3), Some(10))
     );
     assert!(info["capacity"].is_null() && info["false_positive_rate"].is_null());
@@ -175,7 +175,7 @@ fn records_are_bytes() {
     let input = b"plain\n\xff\xfe\x00binary\n\nwith return\r\n  spaces \nno newline at the end";
     place.file("keys", input);
     place.petal("build --fpr 1e-6 -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 6);
+    assert_eq!(info(&place.path("filter"))["insertions"], 6);
     assert_eq!(place.petal("check filter keys").quiet(), [&input[..], b"\n"].concat());
     // Each of these is another key.
     let others = b"Plain\nbinary\nwith return\nspaces\n\r\nno newline at the end\r\n\xff\xfe\n";
@@ -183,7 +183,7 @@ fn records_are_bytes() {
     // With -0 newlines belong to the keys.
     place.file("ended", b"a\nb\0\0c");
     place.petal("build -0 --fpr 1e-6 -o filter ended").quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 3);
+    assert_eq!(info(&place.path("filter"))["insertions"], 3);
     assert_eq!(place.petal("check -0 filter ended").quiet(), b"a\nb\0\0c\0");
     // As sort and grep call it.
     assert_eq!(place.petal("check -z filter ended").quiet(), b"a\nb\0\0c\0");
@@ -196,7 +196,7 @@ fn empty_input_and_empty_lines() {
     place.file("empty", b"");
     place.petal("build -o filter empty").quiet();
     let nothing = info(&place.path("filter"));
-    assert_eq!((nothing["offered"].as_u64(), nothing["capacity"].as_u64()), (Some(0), Some(1)));
+    assert_eq!((nothing["insertions"].as_u64(), nothing["capacity"].as_u64()), (Some(0), Some(1)));
     assert_eq!(nothing["statistics"]["false_positive_rate"], 0.0);
     assert_eq!(place.petal("check filter empty").status, 1);
     assert_eq!(place.petal_on("check -c filter", b"a\n").stdout, b"0\n");
@@ -222,7 +222,7 @@ fn records_of_every_length_around_a_block() {
     }
     place.file("keys", &input);
     place.petal("build --fpr 1e-9 -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 9);
+    assert_eq!(info(&place.path("filter"))["insertions"], 9);
     assert!(place.petal("check filter keys").quiet() == input);
     assert!(place.petal_on("check filter", &input[..input.len() - 1]).quiet() == input);
     assert!(place.petal_on("dedup --capacity 10 --fpr 1e-9", &input).stdout == input);
@@ -295,7 +295,7 @@ fn insert_adds_in_place() {
     place.petal("build --capacity 2000 -o filter keys").quiet();
     place.file("more", lines(1000..1500));
     place.petal_on("insert filter more -", &lines(1500..2000)).quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 2000);
+    assert_eq!(info(&place.path("filter"))["insertions"], 2000);
     assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
     assert_eq!(place.petal_on("check filter", &lines(0..2000)).quiet(), lines(0..2000));
     // The same bits as with all keys in one call.
@@ -349,13 +349,13 @@ fn an_interrupted_insertion_can_be_vouched_for() {
             assert!(child.try_wait().unwrap().is_none(), "the insertion ended by itself");
         }
         interrupt(&mut child, signal);
-        place.petal("verify filter").names(&["filter", "petal help vouch"]);
-        place.petal("insert filter more").names(&["filter", "petal help vouch"]);
-        assert_eq!(info(&place.path("filter"))["dirty"], true);
-        assert_eq!(place.petal("vouch filter").text(), "filter: clean\n");
+        place.petal("verify filter").names(&["filter", "petal help mark-clean"]);
+        place.petal("insert filter more").names(&["filter", "petal help mark-clean"]);
+        assert_eq!(info(&place.path("filter"))["unclean"], true);
+        assert_eq!(place.petal("mark-clean filter").text(), "filter: clean\n");
         assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
         assert_eq!(place.petal_on("check filter", &lines(0..1500)).quiet(), lines(0..1500));
-        assert_eq!(place.petal("vouch filter filter").text(), "filter: clean\nfilter: clean\n");
+        assert_eq!(place.petal("mark-clean filter filter").text(), "filter: clean\nfilter: clean\n");
         place.petal("insert filter more").quiet();
     }
 }
@@ -372,7 +372,7 @@ fn vouch_takes_no_damage() {
     place.file("damaged", &bytes);
     place.file("foreign", b"something else");
     for name in ["damaged", "foreign", "nowhere"] {
-        place.petal(&format!("vouch {name}")).names(&[name]);
+        place.petal(&format!("mark-clean {name}")).names(&[name]);
     }
     assert_eq!(fs::read(place.path("damaged")).unwrap(), bytes);
 }
@@ -385,7 +385,7 @@ fn build_says_so_when_the_keys_are_too_many() {
     assert!(over.stderr.contains("more than the capacity of 100: the false-positive rate is now 0."), "{over:?}");
     // Repeats are no keys more.
     place.petal_on("build --capacity 100 -o filter", &lines(0..100).repeat(50)).quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 5000);
+    assert_eq!(info(&place.path("filter"))["insertions"], 5000);
 }
 
 #[test]
@@ -680,7 +680,7 @@ fn a_named_pipe_is_opened_once() {
         place.petal(&format!("build {options} -o filter pipe")).quiet();
         writer.join().unwrap().unwrap();
         let filter = info(&place.path("filter"));
-        assert_eq!((filter["offered"].as_u64(), filter["kind"] == "scalable"), (Some(5000), grows), "{filter}");
+        assert_eq!((filter["insertions"].as_u64(), filter["kind"] == "scalable"), (Some(5000), grows), "{filter}");
     }
 }
 
@@ -694,7 +694,7 @@ fn kinds_that_grow_grow_in_their_file() {
         place.file("more", lines(1000..30_000));
         let inserted: serde_json::Value =
             serde_json::from_str(&place.petal("insert --json filter more").text()).unwrap();
-        assert_eq!((inserted["inserted"].as_u64(), inserted["offered"].as_u64()), (Some(29_000), Some(30_000)));
+        assert_eq!((inserted["inserted"].as_u64(), inserted["insertions"].as_u64()), (Some(29_000), Some(30_000)));
         assert!(inserted["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.012, "{inserted}");
         assert_eq!(place.petal("verify filter").text(), "filter: OK\n");
         assert_eq!(place.petal_on("check filter", &lines(0..30_000)).quiet(), lines(0..30_000));
@@ -736,7 +736,7 @@ fn keys_are_removed_and_counted() {
         let removed: serde_json::Value =
             serde_json::from_str(&place.petal_on("remove --json filter", b"450\n450\n").text()).unwrap();
         assert_eq!((removed["removed"].as_u64(), removed["absent"].as_u64()), (Some(1), Some(1)), "{removed}");
-        assert_eq!(removed["offered"], 899);
+        assert_eq!(removed["insertions"], 899);
         // With counts, as `petal count` and `uniq -c` write them.
         let build = format!("build --counts --kind {} --fpr 1e-6 -o counted", kind.name);
         place.petal_on(&build, b"2\t1\n  1 b c\n").quiet();

@@ -34,10 +34,10 @@ fn every_kind_of_map_is_built_as_by_a_builder() {
         place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
         let of_map = info(&place.path("map"));
         assert_eq!((of_map["kind"].as_str(), of_map["capacity"].as_u64()), (Some(row.name), Some(60_000)));
-        assert_eq!((of_map["offered"].as_u64(), &of_map["statistics"]["saturated"]), (Some(60_100), &().into()));
+        assert_eq!((of_map["insertions"].as_u64(), &of_map["statistics"]["saturated"]), (Some(60_100), &().into()));
         assert!(place.petal("info map").text().contains("false_positive_rate"));
         assert_eq!(place.petal("verify map").text(), "map: OK\n");
-        assert_eq!(place.petal("vouch map").text(), "map: clean\n");
+        assert_eq!(place.petal("mark-clean map").text(), "map: clean\n");
     }
     // Nothing of the builder's file stays.
     assert_eq!(place.names(), ["expected", "map", "table"]);
@@ -180,7 +180,7 @@ fn values_are_put_in_place() {
         assert_eq!(fs::read(place.path("map")).unwrap(), fs::read(place.path("expected")).unwrap(), "{}", row.name);
         let run = place.petal_on("map put --json map -d =", b"key 7=16383\nkey 8=1\n").text();
         let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
-        assert_eq!((&summary["put"], &summary["offered"]), (&2.into(), &20_003.into()), "{run}");
+        assert_eq!((&summary["put"], &summary["insertions"]), (&2.into(), &20_003.into()), "{run}");
         assert_eq!(place.petal_on("map get map", b"key 7\nkey 8\n").text(), "key 7\t16383\nkey 8\t64\n");
         // Records before an invalid one are there, and the file is sound.
         let input = "key 9\t16000\nkey 10\t16384\nkey 11\t16001\n";
@@ -257,8 +257,8 @@ fn what_cannot_be_put_or_replaced_is_refused() {
         let mut image = clean.clone();
         image[petal::format::STATE_OFFSET..][..5].copy_from_slice(b"DIRTY");
         place.file("map", &image);
-        place.petal(&format!("map {verb} map table")).names(&["map", "not closed", "petal help vouch"]);
-        assert_eq!(place.petal("vouch map").text(), "map: clean\n");
+        place.petal(&format!("map {verb} map table")).names(&["map", "not closed", "petal help mark-clean"]);
+        assert_eq!(place.petal("mark-clean map").text(), "map: clean\n");
         assert_eq!(fs::read(place.path("map")).unwrap(), clean);
         assert_eq!(place.petal(&format!("map {verb} map table")).status, 0);
     }

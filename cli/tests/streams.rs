@@ -91,7 +91,7 @@ fn a_filter_and_a_secret_may_come_from_standard_input() {
     for line in ["check -", "check - -", "info - -", "merge - - -o x", "build --key-file -", "check --key-file - -"] {
         place.petal_on(line, &filter).names(&["standard input (-) can be read only once"]);
     }
-    for line in ["insert - keys", "vouch -"] {
+    for line in ["insert - keys", "mark-clean -"] {
         place.petal_on(line, &filter).names(&["-", "file"]);
     }
 }
@@ -202,7 +202,7 @@ fn what_is_closed_is_no_empty_file() {
         shell(&place, &format!("petal {line} >&-")).names(&["standard output: Bad file descriptor"]);
     }
     assert!(!place.path("other").exists());
-    assert_eq!(info(&place.path("filter"))["offered"], 1000);
+    assert_eq!(info(&place.path("filter"))["insertions"], 1000);
     for line in ["build --capacity 10 -o other", "dedup --capacity 10", "check filter", "info -", "insert filter -"] {
         shell(&place, &format!("petal {line} <&-")).names(&["standard input: Bad file descriptor"]);
     }
@@ -243,7 +243,7 @@ fn a_long_record_is_in_memory_once() {
     let limited = |mebibytes: usize, line: &str| shell(&place, &format!("ulimit -v {}; {line}", mebibytes << 10));
     // Whoever doubles the buffer comes to 128 MiB.
     limited(112, "petal build -o filter keys").quiet();
-    assert_eq!(info(&place.path("filter"))["offered"], 2);
+    assert_eq!(info(&place.path("filter"))["insertions"], 2);
     assert_eq!(limited(112, "petal check -c filter keys").text(), "2\n");
     assert_eq!(limited(112, "petal dedup -q --capacity 2 keys").quiet().len(), length + 7);
     limited(60, "petal build --capacity 2 keys").names(&["keys: a record longer than ", "out of memory"]);

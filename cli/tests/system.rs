@@ -92,7 +92,7 @@ fn a_full_standard_output_is_trouble() {
         "merge --json -o merged filter filter",
         "insert --json filter keys",
         "verify filter filter",
-        "vouch filter",
+        "mark-clean filter",
         "plan --keys 1k --fpr 0.1",
         "estimate filter filter",
         "--help",

@@ -59,25 +59,25 @@ static double value_of(uint64_t sensor, uint32_t state) {
 }
 
 /* An aggregator meets a disseminator. What they say to each other would go over a network. */
-static petal_outcome meet(petal_aggregate **all, uint64_t aggregator, uint64_t teller, uint32_t state) {
+static petal_aggregate_outcome add(petal_aggregate **all, uint64_t aggregator, uint64_t teller, uint32_t state) {
     uint32_t told[STATES];
-    petal_state_value previous[STATES];
-    petal_meeting answer;
+    petal_aggregate_state_value previous[STATES];
+    petal_aggregate_answer answer;
     size_t count = 0;
-    must(petal_aggregate_told_u64(all[teller], aggregator, told, STATES, &count, &error));
+    must(petal_aggregate_list_sent_u64(all[teller], aggregator, told, STATES, &count, &error));
     for (size_t i = 0; i < count; i++) {
         previous[i].state = told[i];
         previous[i].value = value_of(teller, told[i]);
     }
-    must(petal_aggregate_meet_u64(all[aggregator], teller, state, value_of(teller, state), previous, count, &answer,
+    must(petal_aggregate_add_u64(all[aggregator], teller, state, value_of(teller, state), previous, count, &answer,
                                   &error));
-    must(petal_aggregate_tell_u64(all[teller], aggregator, state, &answer, &error));
+    must(petal_aggregate_record_sent_u64(all[teller], aggregator, state, &answer, &error));
     return answer.outcome;
 }
 
-static petal_aggregated results_of(const petal_aggregate *one) {
-    petal_aggregated results = PETAL_AGGREGATED_INIT;
-    must(petal_aggregate_results(one, &results, &error));
+static petal_aggregate_statistics results_of(const petal_aggregate *one) {
+    petal_aggregate_statistics results = PETAL_AGGREGATE_STATISTICS_INIT;
+    must(petal_aggregate_get_statistics(one, &results, &error));
     return results;
 }
 
@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
         }
         for (uint64_t aggregator = 0; aggregator < sensors; aggregator++) {
             uint64_t teller = chance(sensors);
-            outcomes[meet(all, aggregator, teller, states[teller])]++;
+            outcomes[add(all, aggregator, teller, states[teller])]++;
         }
         if (round == rounds * (uint64_t)next / POINTS && next < POINTS) points[next++] = errors_now(all, exact, true);
     }
@@ -189,16 +189,17 @@ int main(int argc, char **argv) {
     points[POINTS - 1] = errors_now(all, exact, true);
     draw(picture, points, rate);
     printf("%" PRIu64 " first meetings, %" PRIu64 " changes, %" PRIu64 " duplicates, %" PRIu64 " refusals\n",
-           outcomes[PETAL_MEETING_FIRST], outcomes[PETAL_MEETING_CHANGED], outcomes[PETAL_MEETING_DUPLICATE],
-           outcomes[PETAL_MEETING_REFUSED]);
+           outcomes[PETAL_AGGREGATE_OUTCOME_FIRST], outcomes[PETAL_AGGREGATE_OUTCOME_CHANGED],
+            outcomes[PETAL_AGGREGATE_OUTCOME_DUPLICATE],
+           outcomes[PETAL_AGGREGATE_OUTCOME_REFUSED]);
 
     /* A sum lacks those sensors that a memory took for known, and counts no sensor twice. */
-    petal_aggregate_errors expected = PETAL_AGGREGATE_ERRORS_INIT;
-    must(petal_aggregate_expect(all[0], sensors, &expected, &error));
+    petal_aggregate_expected_errors expected = PETAL_AGGREGATE_EXPECTED_ERRORS_INIT;
+    must(petal_aggregate_get_expected_errors(all[0], sensors, &expected, &error));
     double corrected = 0, counted = 0;
     bool is_fine = true;
     for (uint64_t i = 0; i < sensors; i++) {
-        petal_aggregated results = results_of(all[i]);
+        petal_aggregate_statistics results = results_of(all[i]);
         corrected += results.mean * results.participants / (double)sensors;
         counted += (double)results.count / (double)sensors;
         is_fine = is_fine && results.count <= sensors;

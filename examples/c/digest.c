@@ -55,17 +55,17 @@ static petal_digest *make(unsigned char (*packets)[PACKET], uint64_t count, doub
 }
 
 /*
- * Whether an excerpt is found. If `packet` is not `PETAL_NO_PAYLOAD`, the excerpt has to be found in that packet at
- * `offset`.
+ * Whether an excerpt is found. If `packet` is not `PETAL_DIGEST_NO_PAYLOAD`, the excerpt has to be found in that packet
+ * at `offset`.
  */
 static bool is_found(const petal_digest *digest, const unsigned char *excerpt, size_t length, uint64_t packet,
                      uint64_t offset) {
     static petal_digest_match matches[20000];
-    petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+    petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
     must(petal_digest_find(digest, excerpt, length, NULL, matches, 20000, &found, &error));
-    if (packet == PETAL_NO_PAYLOAD) return found.matches > 0;
+    if (packet == PETAL_DIGEST_NO_PAYLOAD) return found.matches > 0;
     for (size_t i = 0; i < found.matches; i++) {
-        bool is_named = matches[i].payload == packet || matches[i].payload == PETAL_NO_PAYLOAD;
+        bool is_named = matches[i].payload == packet || matches[i].payload == PETAL_DIGEST_NO_PAYLOAD;
         if (is_named && matches[i].offset == offset) return true;
     }
     return !found.is_complete;
@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
             uint64_t found = 0;
             for (uint64_t run = 0; run < runs; run++) {
                 fill(excerpt, length);
-                found += is_found(digest, excerpt, length, PETAL_NO_PAYLOAD, 0);
+                found += is_found(digest, excerpt, length, PETAL_DIGEST_NO_PAYLOAD, 0);
                 uint64_t packet = next_random() % count, offset = next_random() % (PACKET - BLOCK + 1 - length);
                 memcpy(excerpt, packets[packet] + offset, length);
                 missed += !is_found(digest, excerpt, length, packet, offset);
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
             for (uint64_t i = 0; i < 4; i++) {
                 memcpy(excerpt + BLOCK * i, packets[next_random() % count] + BLOCK * (first + i), BLOCK);
             }
-            stitched += is_found(digest, excerpt, 4 * BLOCK, PETAL_NO_PAYLOAD, 0);
+            stitched += is_found(digest, excerpt, 4 * BLOCK, PETAL_DIGEST_NO_PAYLOAD, 0);
         }
         printf("  stitched from four packets: %.3f found\n", (double)stitched / (double)runs);
         petal_digest_free(digest);

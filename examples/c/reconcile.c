@@ -24,7 +24,7 @@
 enum { SYMBOLS = 600, LONGEST_MESSAGE = 1 << 26 };
 
 struct service {
-    petal_role role;
+    petal_session_role role;
     petal_sketch *sketch;
     bool *has;          /* the documents of this service, by their numbers */
     bool *changed;      /* those that came or went here since both sets were equal */
@@ -90,7 +90,7 @@ static petal_status receive_message(struct service *service, petal_session *sess
     petal_status status = petal_session_receive(session, message, length, &error);
     free(message);
     /* The session refused the message and waits for another one. The socket has none. */
-    if (petal_session_turn(session) == PETAL_TURN_RECEIVE) must(status);
+    if (petal_session_get_turn(session) == PETAL_SESSION_TURN_RECEIVE) must(status);
     return status;
 }
 
@@ -98,15 +98,15 @@ static petal_status receive_message(struct service *service, petal_session *sess
 static void run(struct service *service, petal_session *session) {
     petal_status status = PETAL_OK;
     for (;;) {
-        petal_turn turn = petal_session_turn(session);
-        if (turn == PETAL_TURN_SEND) send_message(service, session);
-        else if (turn == PETAL_TURN_RECEIVE) status = receive_message(service, session);
+        petal_session_turn turn = petal_session_get_turn(session);
+        if (turn == PETAL_SESSION_TURN_SEND) send_message(service, session);
+        else if (turn == PETAL_SESSION_TURN_RECEIVE) status = receive_message(service, session);
         else break;
     }
     must(status);
 }
 
-static void print(int round, const petal_report *report, size_t differences) {
+static void print(int round, const petal_session_statistics *report, size_t differences) {
     printf("%5d %11zu %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n", round, differences, report->symbols, report->messages,
            report->sent_bytes + report->received_bytes);
 }
@@ -121,23 +121,23 @@ static void reconcile(struct service *service, int round) {
     must(petal_session_new(service->sketch, service->role, PETAL_SESSION_KEPT_SYMBOLS, &session, &error));
     run(service, session);
     size_t count;
-    must(petal_session_differences(session, NULL, 0, &count, &error));
-    petal_listed *listed = calloc(count + 1, sizeof *listed);
+    must(petal_session_get_differences(session, NULL, 0, &count, &error));
+    petal_sketch_listed *listed = calloc(count + 1, sizeof *listed);
     must_do(listed != NULL, "differences");
-    must(petal_session_differences(session, listed, count, &count, &error));
+    must(petal_session_get_differences(session, listed, count, &count, &error));
     for (size_t i = 0; i < count; i++) {
         must_do(listed[i].number < documents, "a document of the other side");
         if (!service->changed[listed[i].number]) flip(service, listed[i].number);
     }
     memset(service->changed, 0, documents);
-    petal_report report = PETAL_REPORT_INIT;
-    must(petal_session_report(session, &report, &error));
-    if (service->role == PETAL_ROLE_INITIATOR) print(round, &report, count);
+    petal_session_statistics report = PETAL_SESSION_STATISTICS_INIT;
+    must(petal_session_get_statistics(session, &report, &error));
+    if (service->role == PETAL_SESSION_ROLE_INITIATOR) print(round, &report, count);
     free(listed);
     petal_session_free(session);
 }
 
-static void begin(struct service *service, petal_role role, int end) {
+static void begin(struct service *service, petal_session_role role, int end) {
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * SYMBOLS};
     *service = (struct service){.role = role, .random = role, .from = fdopen(end, "r"), .to = fdopen(dup(end), "w")};
     service->has = calloc(documents, 1), service->changed = calloc(documents, 1);
@@ -157,7 +157,7 @@ static int end(struct service *service, int status) {
 /* The service that answers. Before and after each round it also says what it has, so that this can be compared. */
 static int answer(int socket_end, int rounds) {
     struct service service;
-    begin(&service, PETAL_ROLE_RESPONDER, socket_end);
+    begin(&service, PETAL_SESSION_ROLE_RESPONDER, socket_end);
     for (int round = 0; round < rounds; round++) {
         if (round > 0) change(&service, changes);
         put(&service, service.has, documents);
@@ -170,7 +170,7 @@ static int answer(int socket_end, int rounds) {
 /* The service that begins, and compares both sets with what they have to be. */
 static int begin_rounds(int socket_end, int rounds) {
     struct service service;
-    begin(&service, PETAL_ROLE_INITIATOR, socket_end);
+    begin(&service, PETAL_SESSION_ROLE_INITIATOR, socket_end);
     bool *wanted = calloc(documents, 1), *theirs = calloc(documents, 1);
     must_do(wanted && theirs, "memory");
     printf("round differences  symbols messages    bytes\n");

@@ -137,15 +137,15 @@ struct way {
 
 static struct way look_up(size_t from, uint64_t object) {
     struct way way = {.nodes = {from}, .length = 1};
-    petal_walk walk = {.hops_left = HOPS};
+    petal_router_walk_state walk = {.hops_left = HOPS};
     for (;;) {
         const size_t at = way.nodes[way.length - 1];
-        petal_route route = {0};
+        petal_router_route route = {0};
         must(petal_router_walk_u64(nodes[at].router, object, &walk, &route));
         /* The node knows exactly what it has. If it does not have the object after all, the query goes on. */
-        if (route.kind == PETAL_ROUTE_HERE && at == object / OBJECTS) way.found = true;
-        if (way.found || route.kind == PETAL_ROUTE_FALL_BACK) return way;
-        if (route.kind != PETAL_ROUTE_HERE) way.nodes[way.length++] = (size_t)route.neighbour;
+        if (route.kind == PETAL_ROUTER_ROUTE_HERE && at == object / OBJECTS) way.found = true;
+        if (way.found || route.kind == PETAL_ROUTER_ROUTE_FALL_BACK) return way;
+        if (route.kind != PETAL_ROUTER_ROUTE_HERE) way.nodes[way.length++] = (size_t)route.neighbour;
     }
 }
 
@@ -220,8 +220,8 @@ int main(int argc, char **argv) {
     double fill = 0;
     size_t overfull = 0;
     for (size_t i = 0; i < count; i++) {
-        petal_route_rates rates = {.struct_size = sizeof rates};
-        must(petal_router_rates(nodes[i].router, &rates, &error));
+        petal_router_statistics rates = {.struct_size = sizeof rates};
+        must(petal_router_get_statistics(nodes[i].router, &rates, &error));
         fill = fmax(fill, rates.level[levels - 1].greatest_fill);
         overfull += rates.is_overfull;
     }

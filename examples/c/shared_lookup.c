@@ -19,7 +19,7 @@
 
 /* What one process reports to the parent, or all of them together. */
 struct report {
-    size_t missing, strangers;     /* keys not found in their edition, and others that were found in it */
+    size_t missing, non_members;     /* keys not found in their edition, and others that were found in it */
     unsigned long resident, share; /* kB of the filter in memory: counted in each process, and shared out among them */
 };
 
@@ -71,7 +71,7 @@ static void look_up(const petal_filter *filter, int edition, struct report *repo
     for (size_t i = 0; i < key_count; i++) {
         bool found = petal_filter_contains(filter, keys[i], strlen(keys[i]));
         report->missing += is_in(edition, keys[i]) && !found;
-        report->strangers += found && !is_in(edition, keys[i]);
+        report->non_members += found && !is_in(edition, keys[i]);
     }
 }
 
@@ -131,11 +131,11 @@ int main(int argc, char **argv) {
         struct report report, sum = {0};
         for (int i = 0; i < PROCESSES; i++) {
             must_do(read(children[i], &report, sizeof report) == sizeof report, "child");
-            sum.missing += report.missing, sum.strangers += report.strangers;
+            sum.missing += report.missing, sum.non_members += report.non_members;
             sum.resident += report.resident, sum.share += report.share;
         }
-        printf("%-14s %zu lookups, %zu keys missing, %zu strangers found\n", steps[step], key_count * PROCESSES,
-               sum.missing, sum.strangers);
+        printf("%-14s %zu lookups, %zu keys missing, %zu non-members found\n", steps[step], key_count * PROCESSES,
+               sum.missing, sum.non_members);
         if (sum.resident) {
             printf("memory         %d processes have %lu kB each, %lu kB in all\n", PROCESSES, sum.resident / PROCESSES,
                    sum.share);

@@ -85,7 +85,7 @@ int main(int argc, char **argv) {
     }
     struct lines lines = read_lines(argv[1]);
 
-    /* Every second word is a member; the others are asked for as strangers. */
+    /* Every second word is a member; the others are asked for as non-members. */
     char **words = malloc(lines.count * sizeof *words + 1);
     char **members = malloc(lines.count * sizeof *members + 1);
     uint64_t *lengths = malloc(lines.count * sizeof *lengths + 1);
@@ -115,7 +115,7 @@ int main(int argc, char **argv) {
     must(petal_filter_open("words.petal", NULL, &filter, &error), &error);
     must(petal_filter_verify(filter, &error), &error);
     must(petal_filter_describe(filter, &description, &error), &error);
-    must(petal_filter_statistics(filter, &statistics, &error), &error);
+    must(petal_filter_get_statistics(filter, &statistics, &error), &error);
     uint8_t *found = malloc(lines.count + 1);
     start = now();
     for (size_t i = 0; i < lines.count; i++) {
@@ -130,10 +130,10 @@ int main(int argc, char **argv) {
     double batch_time = (now() - start) / (double)(lines.count ? lines.count : 1);
 
     /* The exact set says what each answer should have been. */
-    size_t false_negatives = 0, false_positives = 0, strangers = 0;
+    size_t false_negatives = 0, false_positives = 0, non_members = 0;
     for (size_t i = 0; i < lines.count; i++) {
         bool member = set_has(members, member_count, words[i]);
-        strangers += !member;
+        non_members += !member;
         false_negatives += member && !found[i];
         false_positives += !member && found[i];
         answers.true_count -= found[i];
@@ -142,9 +142,9 @@ int main(int argc, char **argv) {
     printf("filter, bytes            %llu (words.petal)\n", (unsigned long long)description.bytes);
     printf("exact set, bytes         %zu (%.1f times as many)\n", set_bytes,
            (double)set_bytes / (double)description.bytes);
-    printf("false-positive rate      %.4f %% promised, %.4f %% by its bits, %.4f %% measured on %zu strangers\n",
+    printf("false-positive rate      %.4f %% promised, %.4f %% by its bits, %.4f %% measured on %zu non-members\n",
            100 * FALSE_POSITIVE_RATE, 100 * statistics.false_positive_rate,
-           strangers ? 100 * (double)false_positives / (double)strangers : 0.0, strangers);
+           non_members ? 100 * (double)false_positives / (double)non_members : 0.0, non_members);
     printf("false negatives: %zu\n", false_negatives);
     printf("insert                   %.1f ns a key\n", insert_time);
     printf("lookup                   %.1f ns a key, %.1f ns in one batch\n", lookup_time, batch_time);

@@ -51,7 +51,7 @@ struct Model {
     entries: HashMap<u128, u64>,
     join: Option<(Join, u64)>,
     /// Keys offered.
-    offered: u64,
+    insertions: u64,
 }
 
 impl Model {
@@ -91,14 +91,14 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
         return Ok(());
     }
     let hasher = spec.hasher().expect("the builder took the spec");
-    let mut model = Model { entries: HashMap::new(), join: join_of(spec, row), offered: 0 };
+    let mut model = Model { entries: HashMap::new(), join: join_of(spec, row), insertions: 0 };
     let mut contradicts = false;
     while model.entries.len() < 1000 && bool::arbitrary(input)? {
         let batch = Batch::arbitrary(input)?;
         let Some(ids) = identities(&batch, &hasher) else {
             let values = vec![0; batch.keys().len()];
             assert!(builder.put_batch(&batch.keys(), &values).outcome.is_err());
-            assert_eq!(builder.count(), model.offered);
+            assert_eq!(builder.count(), model.insertions);
             continue;
         };
         let values = values_of(&ids, input)?;
@@ -107,20 +107,20 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
             Err(error) => assert!(error.status() == Status::OutOfRange && done < ids.len(), "{error}"),
             Ok(()) => assert_eq!(done, ids.len()),
         }
-        model.offered += done as u64;
-        assert_eq!(builder.count(), model.offered);
+        model.insertions += done as u64;
+        assert_eq!(builder.count(), model.insertions);
         ids.iter().zip(&values).take(done).for_each(|(id, value)| contradicts |= !model.put(*id, *value));
     }
     match builder.finish() {
         Ok(map) => {
             assert!(!contradicts, "a key has two values");
-            assert_eq!((builder.count(), map.offered()), (0, model.offered));
+            assert_eq!((builder.count(), map.insertions()), (0, model.insertions));
             check(&map, &model);
             reopen(&map, &model, spec.key);
             change(map, model, spec.key, input)
         }
         Err(error) => {
-            assert_eq!(builder.count(), model.offered, "the keys stay");
+            assert_eq!(builder.count(), model.insertions, "the keys stay");
             // Only an exact size may be too small.
             let expected = contradicts && error.status() == Status::Contradiction;
             assert!(expected || spec.bits != 0, "{error}");
@@ -133,9 +133,9 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
 fn check(map: &Map, model: &Model) {
     let is_right = |(id, value): (&u128, &u64)| model.may_read(*value, map.get_id(*id));
     assert!(model.entries.iter().all(is_right), "a key has another value");
-    assert_eq!(map.offered(), model.offered);
+    assert_eq!(map.insertions(), model.insertions);
     let verified = map.verify().map_err(|error| error.status());
-    assert_eq!(verified, if map.base().is_dirty() { Err(Status::Dirty) } else { Ok(()) }, "the payload is sound");
+    assert_eq!(verified, if map.base().is_unclean() { Err(Status::Unclean) } else { Ok(()) }, "the payload is sound");
     let measure = map.measure();
     assert!((0.0..=1.0).contains(&measure.fill) && (0.0..=1.0).contains(&measure.false_positive_rate));
     let numbers: Vec<u64> = (0..300).collect();
@@ -167,7 +167,7 @@ fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
         assert_eq!(opened.is_ok(), crate::specs::opens(map.base().row(), map.base().geometry(), mode), "{mode:?}");
         if let Ok(again) = opened {
             check(&again, model);
-            assert!(image(&again) == bytes && again.offered() == map.offered());
+            assert!(image(&again) == bytes && again.insertions() == map.insertions());
         }
     }
 }
@@ -206,7 +206,7 @@ fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstru
     }
     if can(&map, Capabilities::CLEAR) {
         map.clear().expect("it can");
-        assert_eq!((map.measure().fill, map.offered()), (0.0, 0));
+        assert_eq!((map.measure().fill, map.insertions()), (0.0, 0));
     }
     drop(map);
     Ok(())
@@ -261,7 +261,7 @@ fn give(map: &mut Map, model: &mut Model, input: &mut Unstructured, verb: Capabi
         assert_eq!(said.ok(), Some(bytes[i] == 1), "a batch says of key {i} what it does not say alone");
         if is_put {
             model.put(*id, *value);
-            model.offered += 1;
+            model.insertions += 1;
         } else {
             note_replaced(&one_by_one, model, *id, *value, bytes[i] == 1);
         }
@@ -305,7 +305,7 @@ fn merge(map: &mut Map, model: &mut Model, other: &mut (Map, Model)) {
             for (id, value) in &other.1.entries {
                 model.put(*id, *value);
             }
-            model.offered += other.1.offered;
+            model.insertions += other.1.insertions;
         }
         Err(error) => {
             assert_eq!((error.status(), can(map, Capabilities::MERGE)), (Status::Unsupported, false), "{error}");

@@ -9,8 +9,9 @@ use petal::format::Header;
 use petal::router::Walk;
 use petal::storage::AnyBytes;
 use petal::{
-    Aggregate, Answers, Capabilities, CompactOptions, Digest, Error, Filter, FindOptions, HashFunction, Image, Index,
-    Keys, Map, Meeting, Mode, OpenOptions, Overfill, Result, Router, SearchOptions, Sketch, StateValue, Status,
+    Aggregate, AggregateAnswer, AggregateStateValue, Answers, Capabilities, CompactOptions, Digest, DigestFindOptions,
+    Error, Filter, HashFunction, Image, Index, IndexSearchOptions, Keys, Map, Mode, OpenOptions, Overfill, Result,
+    Router, Sketch, Status,
 };
 use petal_fuzz::digests;
 use petal_fuzz::exercise::{self, image};
@@ -56,7 +57,7 @@ fuzz_target!(|bytes: &[u8]| {
 fn open_compact(bytes: &[u8], memory: &mut Guarded) {
     let options = CompactOptions { hash: HashFunction::External, ..CompactOptions::default() };
     let loaded = petal::load_compact(bytes, &options);
-    assert!(loaded.is_err() || petal::check_compact(bytes).is_ok());
+    assert!(loaded.is_err() || petal::verify_compact(bytes).is_ok());
     let hashes = || (0..100_u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let odd = [&[0], bytes].concat();
     if let Some(place) = memory.place(bytes) {
@@ -94,8 +95,8 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
     let loaded = petal::load_as::<Map>(bytes, &options);
     assert!(loaded.is_err() || petal::load(bytes, &options).is_err());
     if let Ok(map) = loaded {
-        // One that was dirty still is.
-        assert!(map.verify().is_ok() || map.base().header().dirty);
+        // One that was unclean still is.
+        assert!(map.verify().is_ok() || map.base().header().unclean);
         look_up(&map);
     }
     for mode in MODES {
@@ -111,7 +112,7 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
         if let Ok(copy) = map.copy() {
             assert!(image(&copy).len() == bytes.len().min(copy.serialized_size() as usize));
         }
-        let _ = map.vouch();
+        let _ = map.mark_clean();
         let _ = map.sync();
     }
 }
@@ -137,7 +138,7 @@ fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
         if let Ok(copy) = sketch.copy() {
             let _ = sketch.subtract(&copy);
         }
-        let _ = sketch.vouch();
+        let _ = sketch.mark_clean();
         let _ = sketch.sync();
     }
 }
@@ -157,13 +158,13 @@ fn open_router(bytes: &[u8], memory: &mut Guarded) {
         };
         let Ok(mut router) = opened else { continue };
         use_router(&mut router);
-        let _ = router.vouch();
+        let _ = router.mark_clean();
         let _ = router.sync();
     }
 }
 
 fn use_router(router: &mut Router) {
-    let _ = (router.verify(), router.rates(), router.contains_u64(1), router.route_u64(1, None, 1));
+    let _ = (router.verify(), router.statistics(), router.contains_u64(1), router.route_u64(1, None, 1));
     let _ = router.walk_u64(1, &mut Walk::new(2));
     let neighbours: Vec<u64> = router.edges().map(|edge| edge.neighbour).collect();
     for neighbour in neighbours {
@@ -181,7 +182,7 @@ fn open_aggregate(bytes: &[u8], memory: &mut Guarded) {
     let options = OpenOptions::default();
     if let Ok(mut aggregate) = petal::load_as::<Aggregate>(bytes, &options) {
         assert!(petal::load(bytes, &options).is_err() && petal::load_as::<Sketch>(bytes, &options).is_err());
-        assert!(aggregate.verify().is_ok() || aggregate.base().header().dirty);
+        assert!(aggregate.verify().is_ok() || aggregate.base().header().unclean);
         meet(&mut aggregate);
     }
     for mode in MODES {
@@ -194,21 +195,22 @@ fn open_aggregate(bytes: &[u8], memory: &mut Guarded) {
         let _ = aggregate.verify();
         meet(&mut aggregate);
         let _ = aggregate.copy();
-        let _ = aggregate.vouch();
+        let _ = aggregate.mark_clean();
         let _ = aggregate.sync();
     }
 }
 
 fn meet(aggregate: &mut Aggregate) {
-    let results = aggregate.results();
+    let results = aggregate.statistics();
     assert!(results.count == 0 || !results.is_maximum_exact || results.maximum >= results.minimum);
-    let at = |state: u32| StateValue { state, value: f64::from(state) };
+    let at = |state: u32| AggregateStateValue { state, value: f64::from(state) };
     for id in 0..4_u64 {
-        let _ = aggregate.meet_hash(id, at(id as u32), &[at(0), at(1)]);
-        let _ = (aggregate.told_hash(id), aggregate.tell_hash(id, 1, Some(Meeting::First)));
-        let _ = (aggregate.leave_hash(id, at(0)), aggregate.forget_hash(id, 1), aggregate.count_of(id as u32));
+        let _ = aggregate.add_hash(id, at(id as u32), &[at(0), at(1)]);
+        let _ = (aggregate.list_sent_hash(id), aggregate.record_sent_hash(id, 1, Some(AggregateAnswer::First)));
+        let _ =
+            (aggregate.remove_hash(id, at(0)), aggregate.forget_sent_hash(id, 1), aggregate.count_in_state(id as u32));
     }
-    let _ = (aggregate.results(), aggregate.expect(1000));
+    let _ = (aggregate.statistics(), aggregate.expected_errors(1000));
 }
 
 /// What opens as a digest opens as nothing else. A search ends at its bounds, whatever table and state say.
@@ -231,14 +233,14 @@ fn open_digest(bytes: &[u8], memory: &mut Guarded) {
         let _ = digest.attach(b"name");
         search(&digest);
         let _ = digest.copy();
-        let _ = digest.vouch();
+        let _ = digest.mark_clean();
         let _ = digest.sync();
     }
 }
 
 fn search(digest: &Digest) {
     let excerpt: Vec<u8> = (0..5000_u32).map(|i| ((i * i) >> 5) as u8).collect();
-    let options = FindOptions { max_lookups: 10_000, max_matches: 10, ..FindOptions::default() };
+    let options = DigestFindOptions { max_lookups: 10_000, max_matches: 10, ..DigestFindOptions::default() };
     if let Ok(found) = digest.find(&excerpt, &options) {
         assert!(found.matches.len() <= 10 && found.lookups <= 10_000);
     }
@@ -264,20 +266,20 @@ fn open_index(bytes: &[u8], memory: &mut Guarded) {
         let _ = index.add(1, &vec![0x55; index.row_bytes()]);
         let _ = (index.remove(1), index.remove_row(0), index.attach(b"name"));
         search_rows(&index);
-        let _ = (index.copy(), index.arranged(index.rows() + 1));
-        let _ = index.vouch();
+        let _ = (index.copy(), index.arrange(index.next_row() + 1));
+        let _ = index.mark_clean();
         let _ = index.sync();
     }
 }
 
 fn search_rows(index: &Index) {
     let query: Vec<u8> = vec![0x11; index.row_bytes()];
-    let mut options = SearchOptions::default();
-    if let Ok(hits) = index.top(&query, 3, &mut options) {
+    let mut options = IndexSearchOptions::default();
+    if let Ok(hits) = index.find_top(&query, 3, &mut options) {
         assert!(hits.len() <= 3);
     }
-    if let Ok(hits) = index.at_least(&query, 0.5, &mut options) {
-        assert!(hits.len() as u64 <= index.rows() && hits.iter().all(|hit| hit.similarity >= 0.5));
+    if let Ok(hits) = index.find_similar(&query, 0.5, &mut options) {
+        assert!(hits.len() as u64 <= index.next_row() && hits.iter().all(|hit| hit.similarity >= 0.5));
     }
     let _ = (index.attachment(), index.row_at(0), index.find(1, 0), index.len());
 }
@@ -458,7 +460,7 @@ fn written(bytes: &[u8]) {
             let takes_all = row.capabilities.contains(Capabilities::INSERT)
                 && !row.capabilities.contains(Capabilities::MAY_LOSE_KEYS)
                 && row.overfill == Overfill::RateRises;
-            assert!(!takes_all || filter.contains_hash(7) || filter.base().header().dirty);
+            assert!(!takes_all || filter.contains_hash(7) || filter.base().header().unclean);
         }
         // Damage, or bits after the last one, which opening in place did not look for.
         Err(error) => assert_eq!(error.status(), Status::Corrupt),

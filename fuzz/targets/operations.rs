@@ -179,7 +179,7 @@ impl Slot {
             assert!(again.equals(filter), "the filter is not that of its keys");
         }
         let verified = filter.verify().map_err(|error| error.status());
-        let expected = if filter.base().is_dirty() { Err(Status::Dirty) } else { Ok(()) };
+        let expected = if filter.base().is_unclean() { Err(Status::Unclean) } else { Ok(()) };
         assert_eq!(verified, expected, "the payload is sound");
     }
 
@@ -703,7 +703,7 @@ fn propose(input: &mut Unstructured) -> Result<()> {
         is_static: bool::arbitrary(input)?,
         universe: 0,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: keys % 20,
     };
     let Ok(proposals) = plan(&request) else {

@@ -2,7 +2,7 @@
 
 use crate::aggregate::exact_sum;
 use crate::aggregate::state::{Extreme, Tallies};
-use crate::aggregate::{Meeting, Memories, StateValue, sizing};
+use crate::aggregate::{AggregateAnswer, AggregateStateValue, Memories, sizing};
 use crate::contract::{Base, Capabilities, Handle, Payload, Structure};
 use crate::error::{Result, error};
 use crate::handle::image::Image;
@@ -26,23 +26,23 @@ use crate::{HashFunction, Status};
 ///
 /// An id is a byte string, a `u64` or a hash; each call has a form for each of these. At a false-positive rate a new id
 /// seems known, and is refused at each meeting; at the same rate a change is taken for a duplicate.
-/// [`Aggregate::expect`] has the formulas. Many threads may use shared references at the same time. The calls about the
-/// bytes are in [`Image`].
+/// [`Aggregate::expected_errors`] has the formulas. Many threads may use shared references at the same time. The calls
+/// about the bytes are in [`Image`].
 ///
 /// ```
-/// use petal::{Aggregate, Meeting, Spec, StateValue};
+/// use petal::{Aggregate, AggregateAnswer, Spec, AggregateStateValue};
 /// let spec = Spec { kind: Some(petal::aggregate::ROW.kind), capacity: 1000, ..Spec::default() };
 /// let mut ours: Aggregate = petal::create_as(&spec)?;
 /// let mut theirs: Aggregate = petal::create_as(&spec)?;
-/// let (cold, warm) = (StateValue { state: 0, value: 18.5 }, StateValue { state: 1, value: 21.0 });
+/// let (cold, warm) = (AggregateStateValue { state: 0, value: 18.5 }, AggregateStateValue { state: 1, value: 21.0 });
 ///
-/// let answer = ours.meet(b"sensor 7", cold, &[])?;
-/// theirs.tell(b"we", cold.state, Some(answer))?;
-/// assert_eq!(ours.meet(b"sensor 7", cold, &[cold])?, Meeting::Duplicate);
+/// let answer = ours.add(b"sensor 7", cold, &[])?;
+/// theirs.record_sent(b"we", cold.state, Some(answer))?;
+/// assert_eq!(ours.add(b"sensor 7", cold, &[cold])?, AggregateAnswer::Duplicate);
 ///
-/// assert_eq!(theirs.told(b"we")?, [0]);
-/// assert_eq!(ours.meet(b"sensor 7", warm, &[cold])?, Meeting::Changed { replaced: 0 });
-/// assert_eq!((ours.results().count, ours.results().sum), (1, 21.0));
+/// assert_eq!(theirs.list_sent(b"we")?, [0]);
+/// assert_eq!(ours.add(b"sensor 7", warm, &[cold])?, AggregateAnswer::Changed { replaced: 0 });
+/// assert_eq!((ours.statistics().count, ours.statistics().sum), (1, 21.0));
 /// # Ok::<(), petal::Error>(())
 /// ```
 pub struct Aggregate {
@@ -51,7 +51,7 @@ pub struct Aggregate {
 
 impl core::fmt::Debug for Aggregate {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Aggregate").field("results", &self.results()).finish_non_exhaustive()
+        f.debug_struct("Aggregate").field("results", &self.statistics()).finish_non_exhaustive()
     }
 }
 
@@ -74,17 +74,18 @@ impl Image for Aggregate {
 
 /// What is aggregated now.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Results {
+pub struct AggregateStatistics {
     /// How many participants are aggregated.
     pub count: u64,
     /// The sum of their values, rounded once to the nearest double. Infinite if no double is that large.
     pub sum: f64,
     /// The exact mean of their values, rounded once. NaN if nobody is aggregated.
     pub mean: f64,
-    /// The greatest value, or a bound above all of them: see [`Results::is_maximum_exact`]. NaN if nobody is
-    /// aggregated.
+    /// The greatest value, or a bound above all of them: see [`AggregateStatistics::is_maximum_exact`]. NaN if nobody
+    /// is aggregated.
     pub maximum: f64,
-    /// The least value, or a bound below all of them: see [`Results::is_minimum_exact`]. NaN if nobody is aggregated.
+    /// The least value, or a bound below all of them: see [`AggregateStatistics::is_minimum_exact`]. NaN if nobody is
+    /// aggregated.
     pub minimum: f64,
     /// Whether a participant has the maximum. If all who had it changed or left, the maximum is only a bound, until a
     /// participant reaches or passes it again.
@@ -100,7 +101,7 @@ pub struct Results {
 
 /// What false positives are expected to cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Expected {
+pub struct AggregateExpectedErrors {
     /// The false-positive rate `f(n)` of each memory that has as many entries as there are participants.
     pub false_positive_rate: f64,
     /// How many of the participants are refused when they come, one after the other, because they seem known: `f(0) +
@@ -117,7 +118,7 @@ pub struct Expected {
 
 impl Aggregate {
     /// Meets the participant with this id, which is in the state `now` and cites what it may have told this aggregator
-    /// before: an empty list, or the states that [`Aggregate::told`] gave, each with its value.
+    /// before: an empty list, or the states that [`Aggregate::list_sent`] gave, each with its value.
     ///
     /// Takes the time of one lookup for each cited state and of two more.
     ///
@@ -127,52 +128,67 @@ impl Aggregate {
     /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after
     /// 2^62 meetings. Nothing is changed then.
     #[inline]
-    pub fn meet(&mut self, id: impl AsRef<[u8]>, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
-        self.meet_hash(self.hash_of(id.as_ref())?, now, previous)
+    pub fn add(
+        &mut self,
+        id: impl AsRef<[u8]>,
+        now: AggregateStateValue,
+        previous: &[AggregateStateValue],
+    ) -> Result<AggregateAnswer> {
+        self.add_hash(self.hash_of(id.as_ref())?, now, previous)
     }
 
-    /// [`Aggregate::meet`] for an id that is a `u64`.
+    /// [`Aggregate::add`] for an id that is a `u64`.
     ///
     /// # Errors
-    /// As [`Aggregate::meet`].
-    pub fn meet_u64(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
-        self.meet_hash(self.base().hasher().hash_u64(id)?, now, previous)
+    /// As [`Aggregate::add`].
+    pub fn add_u64(
+        &mut self,
+        id: u64,
+        now: AggregateStateValue,
+        previous: &[AggregateStateValue],
+    ) -> Result<AggregateAnswer> {
+        self.add_hash(self.base().hasher().hash_u64(id)?, now, previous)
     }
 
-    /// [`Aggregate::meet`] for the hash of an id.
+    /// [`Aggregate::add`] for the hash of an id.
     ///
     /// # Errors
-    /// As [`Aggregate::meet`].
-    pub fn meet_hash(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+    /// As [`Aggregate::add`].
+    pub fn add_hash(
+        &mut self,
+        id: u64,
+        now: AggregateStateValue,
+        previous: &[AggregateStateValue],
+    ) -> Result<AggregateAnswer> {
         self.check_aggregator("meet", Capabilities::INSERT)?;
-        self.memories.meet(id, now, previous)
+        self.memories.add(id, now, previous)
     }
 
     /// Forgets the participant with this id, which is aggregated in the state `now`, and takes its value away. Returns
     /// false, with nothing changed, if the participant is not aggregated in this state.
     ///
     /// # Errors
-    /// As [`Aggregate::meet`].
+    /// As [`Aggregate::add`].
     #[inline]
-    pub fn leave(&mut self, id: impl AsRef<[u8]>, now: StateValue) -> Result<bool> {
-        self.leave_hash(self.hash_of(id.as_ref())?, now)
+    pub fn remove(&mut self, id: impl AsRef<[u8]>, now: AggregateStateValue) -> Result<bool> {
+        self.remove_hash(self.hash_of(id.as_ref())?, now)
     }
 
-    /// [`Aggregate::leave`] for an id that is a `u64`.
+    /// [`Aggregate::remove`] for an id that is a `u64`.
     ///
     /// # Errors
-    /// As [`Aggregate::meet`].
-    pub fn leave_u64(&mut self, id: u64, now: StateValue) -> Result<bool> {
-        self.leave_hash(self.base().hasher().hash_u64(id)?, now)
+    /// As [`Aggregate::add`].
+    pub fn remove_u64(&mut self, id: u64, now: AggregateStateValue) -> Result<bool> {
+        self.remove_hash(self.base().hasher().hash_u64(id)?, now)
     }
 
-    /// [`Aggregate::leave`] for the hash of an id.
+    /// [`Aggregate::remove`] for the hash of an id.
     ///
     /// # Errors
-    /// As [`Aggregate::meet`].
-    pub fn leave_hash(&mut self, id: u64, now: StateValue) -> Result<bool> {
+    /// As [`Aggregate::add`].
+    pub fn remove_hash(&mut self, id: u64, now: AggregateStateValue) -> Result<bool> {
         self.check_aggregator("let a participant leave", Capabilities::REMOVE)?;
-        self.memories.leave(id, now)
+        self.memories.remove(id, now)
     }
 
     /// The states that this disseminator told the aggregator with this id, in ascending order: none before their first
@@ -182,25 +198,25 @@ impl Aggregate {
     /// # Errors
     /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].
     #[inline]
-    pub fn told(&self, aggregator: impl AsRef<[u8]>) -> Result<Vec<u32>> {
-        self.told_hash(self.hash_of(aggregator.as_ref())?)
+    pub fn list_sent(&self, aggregator: impl AsRef<[u8]>) -> Result<Vec<u32>> {
+        self.list_sent_hash(self.hash_of(aggregator.as_ref())?)
     }
 
-    /// [`Aggregate::told`] for an id that is a `u64`.
+    /// [`Aggregate::list_sent`] for an id that is a `u64`.
     ///
     /// # Errors
-    /// As [`Aggregate::told`].
-    pub fn told_u64(&self, aggregator: u64) -> Result<Vec<u32>> {
-        self.told_hash(self.base().hasher().hash_u64(aggregator)?)
+    /// As [`Aggregate::list_sent`].
+    pub fn list_sent_u64(&self, aggregator: u64) -> Result<Vec<u32>> {
+        self.list_sent_hash(self.base().hasher().hash_u64(aggregator)?)
     }
 
-    /// [`Aggregate::told`] for the hash of an id.
+    /// [`Aggregate::list_sent`] for the hash of an id.
     ///
     /// # Errors
-    /// As [`Aggregate::told`].
-    pub fn told_hash(&self, aggregator: u64) -> Result<Vec<u32>> {
+    /// As [`Aggregate::list_sent`].
+    pub fn list_sent_hash(&self, aggregator: u64) -> Result<Vec<u32>> {
         self.check_disseminator()?;
-        let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_told(aggregator, *state));
+        let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_sent(aggregator, *state));
         let mut told = try_vec(all().count())?;
         // Another process may change the image meanwhile, but the list takes no more memory than was reserved.
         let most = told.capacity();
@@ -210,70 +226,76 @@ impl Aggregate {
 
     /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are
     /// noted, and a duplicate and a refusal change nothing. Give `None` if no answer came: the memory then has both
-    /// this state and the previous one, and the next meeting shows which of them is aggregated. [`Aggregate::told`] may
-    /// go on listing the other state. That does no harm, and [`Aggregate::forget`] puts an end to it.
+    /// this state and the previous one, and the next meeting shows which of them is aggregated.
+    /// [`Aggregate::list_sent`] may go on listing the other state. That does no harm, and [`Aggregate::forget_sent`]
+    /// puts an end to it.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a
     /// disseminator's memory; [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
     #[inline]
-    pub fn tell(&mut self, aggregator: impl AsRef<[u8]>, state: u32, answer: Option<Meeting>) -> Result<()> {
-        self.tell_hash(self.hash_of(aggregator.as_ref())?, state, answer)
+    pub fn record_sent(
+        &mut self,
+        aggregator: impl AsRef<[u8]>,
+        state: u32,
+        answer: Option<AggregateAnswer>,
+    ) -> Result<()> {
+        self.record_sent_hash(self.hash_of(aggregator.as_ref())?, state, answer)
     }
 
-    /// [`Aggregate::tell`] for an id that is a `u64`.
+    /// [`Aggregate::record_sent`] for an id that is a `u64`.
     ///
     /// # Errors
-    /// As [`Aggregate::tell`].
-    pub fn tell_u64(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
-        self.tell_hash(self.base().hasher().hash_u64(aggregator)?, state, answer)
+    /// As [`Aggregate::record_sent`].
+    pub fn record_sent_u64(&mut self, aggregator: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
+        self.record_sent_hash(self.base().hasher().hash_u64(aggregator)?, state, answer)
     }
 
-    /// [`Aggregate::tell`] for the hash of an id.
+    /// [`Aggregate::record_sent`] for the hash of an id.
     ///
     /// # Errors
-    /// As [`Aggregate::tell`].
-    pub fn tell_hash(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
+    /// As [`Aggregate::record_sent`].
+    pub fn record_sent_hash(&mut self, aggregator: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
         self.check_disseminator()?;
         self.base().check_capability("tell", Capabilities::INSERT)?;
-        self.memories.tell(aggregator, state, answer)
+        self.memories.record_sent(aggregator, state, answer)
     }
 
     /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or that lost its
     /// memories. Returns false, with nothing changed, if the aggregator was not told `state`.
     ///
     /// # Errors
-    /// As [`Aggregate::tell`].
+    /// As [`Aggregate::record_sent`].
     #[inline]
-    pub fn forget(&mut self, aggregator: impl AsRef<[u8]>, state: u32) -> Result<bool> {
-        self.forget_hash(self.hash_of(aggregator.as_ref())?, state)
+    pub fn forget_sent(&mut self, aggregator: impl AsRef<[u8]>, state: u32) -> Result<bool> {
+        self.forget_sent_hash(self.hash_of(aggregator.as_ref())?, state)
     }
 
-    /// [`Aggregate::forget`] for an id that is a `u64`.
+    /// [`Aggregate::forget_sent`] for an id that is a `u64`.
     ///
     /// # Errors
-    /// As [`Aggregate::tell`].
-    pub fn forget_u64(&mut self, aggregator: u64, state: u32) -> Result<bool> {
-        self.forget_hash(self.base().hasher().hash_u64(aggregator)?, state)
+    /// As [`Aggregate::record_sent`].
+    pub fn forget_sent_u64(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+        self.forget_sent_hash(self.base().hasher().hash_u64(aggregator)?, state)
     }
 
-    /// [`Aggregate::forget`] for the hash of an id.
+    /// [`Aggregate::forget_sent`] for the hash of an id.
     ///
     /// # Errors
-    /// As [`Aggregate::tell`].
-    pub fn forget_hash(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+    /// As [`Aggregate::record_sent`].
+    pub fn forget_sent_hash(&mut self, aggregator: u64, state: u32) -> Result<bool> {
         self.check_disseminator()?;
         self.base().check_capability("forget", Capabilities::REMOVE)?;
-        self.memories.forget(aggregator, state)
+        self.memories.forget_sent(aggregator, state)
     }
 
     /// What is aggregated now. Takes constant time: some microseconds, most of them for the estimate of participants.
-    pub fn results(&self) -> Results {
+    pub fn statistics(&self) -> AggregateStatistics {
         let state = self.memories.state();
         let (count, tallies) = (state.tallies.count(), state.tallies);
         let known = |value: f64| if count == 0 { f64::NAN } else { value };
         let is_exact = |extreme: Extreme| extreme.holders > 0;
-        Results {
+        AggregateStatistics {
             count,
             sum: exact_sum::mean(&state.sum, 1),
             mean: known(exact_sum::mean(&state.sum, count)),
@@ -292,17 +314,17 @@ impl Aggregate {
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without an
     /// aggregator's memories.
-    pub fn count_of(&self, state: u32) -> Result<u64> {
+    pub fn count_in_state(&self, state: u32) -> Result<u64> {
         self.check_role("count the participants of a state", self.memories.layout().aggregates(), "disseminator")?;
         self.memories.check_number(state)?;
-        Ok(self.memories.count_of(state))
+        Ok(self.memories.count_in_state(state))
     }
 
     /// What false positives are expected to cost with this many participants if all of them are met.
-    pub fn expect(&self, participants: u64) -> Expected {
+    pub fn expected_errors(&self, participants: u64) -> AggregateExpectedErrors {
         let layout = self.memories.layout();
         let refused_firsts = sizing::refused_firsts(layout, participants);
-        Expected {
+        AggregateExpectedErrors {
             false_positive_rate: layout.rate(participants),
             refused_firsts,
             // Not -0 where nobody is refused.
@@ -312,7 +334,7 @@ impl Aggregate {
     }
 
     /// How many states a participant can have.
-    pub fn states(&self) -> u32 {
+    pub fn state_count(&self) -> u32 {
         self.memories.layout().states
     }
 

@@ -21,7 +21,7 @@ pub mod layout;
 pub mod sizing;
 pub mod state;
 
-pub use handle::{Aggregate, Expected, Results};
+pub use handle::{Aggregate, AggregateExpectedErrors, AggregateStatistics};
 
 use crate::bits::{GOLDEN, mix};
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};
@@ -92,7 +92,7 @@ fn geometry(spec: &Spec, size: Size) -> Result<Geometry> {
 /// A state with the value that belongs to it. C passes arrays of these, so its layout is that of C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateValue {
+pub struct AggregateStateValue {
     /// The state, from 0 to one less than the number of states.
     pub state: u32,
     /// The value: any finite number.
@@ -101,7 +101,7 @@ pub struct StateValue {
 
 /// The outcome of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meeting {
+pub enum AggregateAnswer {
     /// The id was met for the first time, and its value is aggregated.
     First,
     /// The value was aggregated already, or seemed so.
@@ -254,7 +254,7 @@ impl Memories {
     }
 
     /// How many ids are aggregated with a state, which [`Memories::check_number`] accepts.
-    pub fn count_of(&self, state: u32) -> u64 {
+    pub fn count_in_state(&self, state: u32) -> u64 {
         let counts = &self.base.words().shared()[self.layout.counts()];
         counts.get(state as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
@@ -277,10 +277,10 @@ impl Memories {
     }
 
     /// The state and its value, checked. A value of -0 becomes 0.
-    fn checked(&self, given: StateValue) -> Result<StateValue> {
+    fn checked(&self, given: AggregateStateValue) -> Result<AggregateStateValue> {
         self.check_number(given.state)?;
         match given.value.is_finite() {
-            true => Ok(StateValue { value: given.value + 0.0, ..given }),
+            true => Ok(AggregateStateValue { value: given.value + 0.0, ..given }),
             false => Err(error!(OutOfRange, "value = {} of state {} is not a finite number", given.value, given.state)),
         }
     }
@@ -292,7 +292,12 @@ impl Memories {
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that is not below the parameter `states`, a value
     /// that is not finite, or more previous states than `states`; [`Status::Full`](crate::Status::Full) after 2^62
     /// meetings; the errors about the words. Nothing is changed then.
-    pub fn meet(&mut self, id: u64, now: StateValue, previous: &[StateValue]) -> Result<Meeting> {
+    pub fn add(
+        &mut self,
+        id: u64,
+        now: AggregateStateValue,
+        previous: &[AggregateStateValue],
+    ) -> Result<AggregateAnswer> {
         let (now, states) = (self.checked(now)?, self.layout.states);
         if previous.len() > states as usize {
             return Err(error!(
@@ -306,7 +311,7 @@ impl Memories {
         let (mut found, mut several) = (None, false);
         for cited in previous {
             let cited = self.checked(*cited)?;
-            if is_known && self.count_of(cited.state) > 0 && self.has(Memory::States, entry(id, cited)) {
+            if is_known && self.count_in_state(cited.state) > 0 && self.has(Memory::States, entry(id, cited)) {
                 several |= found.is_some_and(|found| found != cited);
                 found = Some(cited);
             }
@@ -324,7 +329,7 @@ impl Memories {
                     count_in(words, layout, id, now);
                     change_state(words, layout, tallies, |state| state.add(now.value, count));
                 })?;
-                Meeting::First
+                AggregateAnswer::First
             }
             Some(cited) if !is_duplicate && !several => {
                 tallies.changes += 1;
@@ -337,13 +342,13 @@ impl Memories {
                         state.add(now.value, count.saturating_sub(1));
                     });
                 })?;
-                Meeting::Changed { replaced: cited.state }
+                AggregateAnswer::Changed { replaced: cited.state }
             }
             _ => {
                 let (meeting, counter) = match (is_duplicate, previous.is_empty()) {
-                    (true, _) => (Meeting::Duplicate, &mut tallies.duplicates),
-                    (false, true) => (Meeting::Refused, &mut tallies.refused_firsts),
-                    (false, false) => (Meeting::Refused, &mut tallies.refused_changes),
+                    (true, _) => (AggregateAnswer::Duplicate, &mut tallies.duplicates),
+                    (false, true) => (AggregateAnswer::Refused, &mut tallies.refused_firsts),
+                    (false, false) => (AggregateAnswer::Refused, &mut tallies.refused_changes),
                 };
                 *counter += 1;
                 // Only one word changes.
@@ -360,12 +365,12 @@ impl Memories {
     /// nothing changed, if the id with this state and value is not aggregated.
     ///
     /// # Errors
-    /// As [`Memories::meet`].
-    pub fn leave(&mut self, id: u64, now: StateValue) -> Result<bool> {
+    /// As [`Memories::add`].
+    pub fn remove(&mut self, id: u64, now: AggregateStateValue) -> Result<bool> {
         let now = self.checked(now)?;
         let mut tallies = self.tallies();
         let is_there = tallies.count() > 0
-            && self.count_of(now.state) > 0
+            && self.count_in_state(now.state) > 0
             && self.has(Memory::Ids, id)
             && self.has(Memory::States, entry(id, now));
         if is_there {
@@ -382,7 +387,7 @@ impl Memories {
     }
 
     /// Whether a disseminator told a state to the aggregator whose id has this hash.
-    pub fn has_told(&self, aggregator: u64, state: u32) -> bool {
+    pub fn has_sent(&self, aggregator: u64, state: u32) -> bool {
         self.has(Memory::Told, told(aggregator, state))
     }
 
@@ -392,15 +397,15 @@ impl Memories {
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a state that is not below the parameter `states`; the
     /// errors about the words.
-    pub fn tell(&mut self, aggregator: u64, state: u32, answer: Option<Meeting>) -> Result<()> {
+    pub fn record_sent(&mut self, aggregator: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
         self.check_number(state)?;
         let replaced = match answer {
-            Some(Meeting::First) => None,
-            Some(Meeting::Changed { replaced }) => {
+            Some(AggregateAnswer::First) => None,
+            Some(AggregateAnswer::Changed { replaced }) => {
                 self.check_number(replaced)?;
                 Some(replaced)
             }
-            None if !self.has_told(aggregator, state) => None,
+            None if !self.has_sent(aggregator, state) => None,
             _ => return Ok(()),
         };
         let added = told(aggregator, state);
@@ -417,8 +422,8 @@ impl Memories {
     /// A disseminator forgets that it told a state to an aggregator. Returns false if it had not.
     ///
     /// # Errors
-    /// As [`Memories::tell`].
-    pub fn forget(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+    /// As [`Memories::record_sent`].
+    pub fn forget_sent(&mut self, aggregator: u64, state: u32) -> Result<bool> {
         self.check_number(state)?;
         let forgotten = told(aggregator, state);
         self.change(&[(Memory::Told, forgotten)], &[], |words, layout| {
@@ -461,19 +466,19 @@ fn change_state(words: &mut [u64], layout: &Layout, tallies: Tallies, change: im
 }
 
 /// Adds an id with its state and value to the memory of states.
-fn count_in(words: &mut [u64], layout: &Layout, id: u64, now: StateValue) {
+fn count_in(words: &mut [u64], layout: &Layout, id: u64, now: AggregateStateValue) {
     layout.cells.add(&mut words[layout.memory(Memory::States)], entry(id, now));
     words[place(layout, now.state)].iter_mut().for_each(|count| *count = count.saturating_add(1));
 }
 
 /// Takes an id with its state and value, which is there, out of the memory of states.
-fn count_out(words: &mut [u64], layout: &Layout, id: u64, was: StateValue) {
+fn count_out(words: &mut [u64], layout: &Layout, id: u64, was: AggregateStateValue) {
     layout.cells.subtract(&mut words[layout.memory(Memory::States)], entry(id, was));
     words[place(layout, was.state)].iter_mut().for_each(|count| *count = count.saturating_sub(1));
 }
 
 /// The entry of an id, given as its hash, with a state and its value.
-fn entry(id: u64, now: StateValue) -> u64 {
+fn entry(id: u64, now: AggregateStateValue) -> u64 {
     mix(id ^ mix(mix(now.value.to_bits()).wrapping_add(salt(now.state))))
 }
 

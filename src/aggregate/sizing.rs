@@ -25,8 +25,8 @@ pub fn refused_firsts(layout: &Layout, participants: u64) -> f64 {
 }
 
 /// How many participants have come, on average, when `aggregated` of them are aggregated: the number of participants of
-/// whom that many are not refused ([`refused_firsts`]). Results are asked for often, so f is the asymptotic rate here,
-/// which takes some nanoseconds and is right up to a share of about one counter in all.
+/// whom that many are not refused ([`refused_firsts`]). AggregateStatistics are asked for often, so f is the asymptotic
+/// rate here, which takes some nanoseconds and is right up to a share of about one counter in all.
 pub fn participants(layout: &Layout, aggregated: u64) -> f64 {
     let (counters, hashes) = (layout.cells.cells().slots.count, layout.cells.hashes());
     let rate = |before| bloom::asymptotic(counters, hashes, before);

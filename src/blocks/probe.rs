@@ -15,7 +15,7 @@ pub struct Probe<'a> {
     pub words: &'a [AtomicU64],
     /// Where inserted keys are counted, if keys can be inserted into the words without preparation. `None` for an image
     /// in place, which has to be marked before it is changed, and for kinds that are built once.
-    pub offered: Option<&'a AtomicU64>,
+    pub insertions: Option<&'a AtomicU64>,
 }
 
 /// How to find a key.

@@ -12,7 +12,7 @@ use crate::storage::{Access, Words};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 impl Base {
-    /// Puts the parts together. The header's `dirty` says in which state the image was when it was opened.
+    /// Puts the parts together. The header's `unclean` says in which state the image was when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
         let hasher = if (row.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
         Base {
@@ -24,7 +24,7 @@ impl Base {
             instructions: simd::best(),
             writing: false,
             marks: Marks::default(),
-            offered: AtomicU64::new(0),
+            insertions: AtomicU64::new(0),
         }
     }
 
@@ -297,15 +297,15 @@ impl Base {
         }
     }
 
-    /// How many keys were offered so far, as far as this handle knows.
+    /// How many keys were inserted so far, as far as this handle knows.
     pub fn count(&self) -> u64 {
-        self.header.count.saturating_add(self.offered.load(Ordering::Relaxed))
+        self.header.count.saturating_add(self.insertions.load(Ordering::Relaxed))
     }
 
     /// Sets the count of keys that were offered.
     pub(crate) fn set_count(&mut self, keys: u64) {
         self.header.count = keys;
-        *self.offered.get_mut() = 0;
+        *self.insertions.get_mut() = 0;
     }
 
     /// Sets the false-positive rate at capacity.
@@ -341,17 +341,17 @@ impl Base {
     pub(crate) fn add_count_shared(&self, keys: u64) {
         let add = |now: u64| Some(now.saturating_add(keys));
         // The closure always gives a sum.
-        let _ = self.offered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        let _ = self.insertions.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
     /// The words of the payload that a single key needs, and how to find the key in them.
     pub(crate) fn probe<'a>(&'a self, kernel: ProbeKernel, words: &'a [AtomicU64]) -> Probe<'a> {
-        Probe { kernel, words, offered: self.is_own().then_some(&self.offered) }
+        Probe { kernel, words, insertions: self.is_own().then_some(&self.insertions) }
     }
 
-    /// Notes that nobody vouches for the payload, because the filter took in keys that nobody vouches for.
+    /// Notes that nobody marked the payload clean, because the filter took in keys that nobody vouches for.
     pub(crate) fn taint(&mut self) {
-        self.header.dirty = true;
+        self.header.unclean = true;
     }
 
     /// A copy in its own memory. The copy of an image in place is checked against the image's checksums.
@@ -365,7 +365,7 @@ impl Base {
         } else {
             let mut words = Words::zeroed(self.words.bytes())?;
             let mut rest = words.exclusive().unwrap_or_default();
-            header.dirty = self.for_each_region(self.is_unvouched(), |bytes, _| {
+            header.unclean = self.for_each_region(self.stays_unclean(), |bytes, _| {
                 let (place, after) = core::mem::take(&mut rest).split_at_mut(bytes.len() / 8);
                 for (word, bytes) in place.iter_mut().zip(bytes.as_chunks().0) {
                     *word = u64::from_le_bytes(*bytes);

@@ -64,7 +64,8 @@ use in_place::Marks;
 /// The base of every filter, map and sketch, beneath its kind: a row, a header, a hasher, and the words of the payload.
 pub struct Base {
     row: &'static Row,
-    /// The header. Its `dirty` says that nobody vouches for the payload, and its `count` does not include `offered`.
+    /// The header. Its `unclean` says that nobody marked the payload clean, and its `count` does not include
+    /// `insertions`.
     pub(crate) header: Header,
     hasher: Hasher,
     pub(crate) words: Words,
@@ -73,12 +74,12 @@ pub struct Base {
     /// Whether the words may be written without further preparation. The filter's own memory always may be. An image in
     /// place may be only during a change whose regions are marked.
     at_once: bool,
-    /// Whether this handle marked an image in place dirty.
+    /// Whether this handle marked an image in place unclean.
     pub(crate) writing: bool,
     /// The regions of an image in place that this handle may change. Empty before it changes any, and for other memory.
     pub(crate) marks: Marks,
     /// Keys that were counted through a shared reference, or a [`Probe`], and are not in the header yet.
-    pub(crate) offered: AtomicU64,
+    pub(crate) insertions: AtomicU64,
 }
 
 /// What every handle needs of the kind behind it.
@@ -105,9 +106,9 @@ pub trait Payload: Send + Sync {
         Ok(())
     }
 
-    /// Puts a dirty payload in order whose writer may have died in a change: undoes or completes the change, and counts
-    /// anew what follows from other words. Changes nothing in a payload that is in order. This happens when a dirty
-    /// image is opened by its one writer, and in every copy of a dirty image.
+    /// Puts an unclean payload in order whose writer may have died in a change: undoes or completes the change, and
+    /// counts anew what follows from other words. Changes nothing in a payload that is in order. This happens when an
+    /// unclean image is opened by its one writer, and in every copy of an unclean image.
     ///
     /// # Errors
     /// Those of a change in place.

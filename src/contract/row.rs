@@ -122,9 +122,9 @@ pub struct Row {
     pub takes_whole: fn(&Geometry) -> bool,
     /// What builders need for a kind that divides its keys by their prefixes, or brings a filter up to date.
     pub parts: Option<Parts>,
-    /// Whether the kind's builders also take frequent strangers: keys that are not members, with weights.
+    /// Whether the kind's builders also take frequent non-members: keys that are not members, with weights.
     pub takes_frequent: bool,
-    /// For a kind that takes excluded keys or frequent strangers: what to expect of a spec with such other keys.
+    /// For a kind that takes excluded keys or frequent non-members: what to expect of a spec with such other keys.
     pub knowing: Option<Knowing>,
 }
 
@@ -310,7 +310,7 @@ impl Row {
     }
 
     /// The false-positive rate of a filter of this geometry that was made for `capacity`, or for none if that is 0,
-    /// after `keys` distinct keys were offered to it.
+    /// after `keys` distinct keys were inserted to it.
     pub fn expected_false_positive_rate(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
         let keys = match self.omissions.filter(|_| self.keeps_to_capacity && capacity > 0) {
             // A filter of this capacity is full after this many keys.

@@ -14,7 +14,7 @@ use core::sync::atomic::AtomicU64;
 
 /// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FindOptions {
+pub struct DigestFindOptions {
     /// The most bytes that an excerpt may have.
     pub max_excerpt: u64,
     /// The most entries that are looked up.
@@ -23,15 +23,15 @@ pub struct FindOptions {
     pub max_matches: usize,
 }
 
-impl Default for FindOptions {
-    fn default() -> FindOptions {
-        FindOptions { max_excerpt: MAX_EXCERPT, max_lookups: 1 << 28, max_matches: 64 }
+impl Default for DigestFindOptions {
+    fn default() -> DigestFindOptions {
+        DigestFindOptions { max_excerpt: MAX_EXCERPT, max_lookups: 1 << 28, max_matches: 64 }
     }
 }
 
 /// A place where an excerpt was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Match {
+pub struct DigestMatch {
     /// The id of the payload. `None` if the digest keeps no ids.
     pub payload: Option<u64>,
     /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
@@ -43,11 +43,11 @@ pub struct Match {
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct DigestFindResult {
     /// The places, for each alignment in the order of payloads and offsets.
-    pub matches: Vec<Match>,
-    /// Whether the search came to its end. Otherwise it stopped at a bound of [`FindOptions`], and there may be more
-    /// matches.
+    pub matches: Vec<DigestMatch>,
+    /// Whether the search came to its end. Otherwise it stopped at a bound of [`DigestFindOptions`], and there may be
+    /// more matches.
     pub is_complete: bool,
     /// The probability that a random excerpt of the same number of blocks is found although no payload has it.
     pub rate: f64,
@@ -58,7 +58,7 @@ pub struct Found {
     pub lookups: u64,
 }
 
-impl Found {
+impl DigestFindResult {
     /// Whether there is a match.
     pub fn is_found(&self) -> bool {
         !self.matches.is_empty()
@@ -77,11 +77,11 @@ impl Digest {
     /// longer than `max_excerpt`, or without a block (such as one byte repeated, if blocks are cut by content);
     /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     #[inline]
-    pub fn find(&self, excerpt: impl AsRef<[u8]>, options: &FindOptions) -> Result<Found> {
+    pub fn find(&self, excerpt: impl AsRef<[u8]>, options: &DigestFindOptions) -> Result<DigestFindResult> {
         self.find_bytes(excerpt.as_ref(), options)
     }
 
-    fn find_bytes(&self, excerpt: &[u8], options: &FindOptions) -> Result<Found> {
+    fn find_bytes(&self, excerpt: &[u8], options: &DigestFindOptions) -> Result<DigestFindResult> {
         self.check_hasher()?;
         let (length, least) = (excerpt.len() as u64, self.shortest_excerpt());
         if length < least {
@@ -122,7 +122,7 @@ impl Digest {
         };
         let wrong_segments = sizing::wrong_segments(&search.state, rate, blocks);
         let Search { matches, lookups, .. } = search;
-        Ok(Found { matches, is_complete, rate: found_rate, wrong_segments, lookups })
+        Ok(DigestFindResult { matches, is_complete, rate: found_rate, wrong_segments, lookups })
     }
 }
 
@@ -140,8 +140,8 @@ struct Search<'a> {
     hasher: &'a Hasher,
     length: u64,
     lookups: u64,
-    options: &'a FindOptions,
-    matches: Vec<Match>,
+    options: &'a DigestFindOptions,
+    matches: Vec<DigestMatch>,
 }
 
 impl Search<'_> {
@@ -161,7 +161,7 @@ impl Search<'_> {
         is_left.then_some(())
     }
 
-    fn found(&mut self, found: Match) -> Result<Option<()>> {
+    fn found(&mut self, found: DigestMatch) -> Result<Option<()>> {
         if self.matches.len() >= self.options.max_matches {
             return Ok(None);
         }
@@ -234,7 +234,7 @@ impl Search<'_> {
         if shape.payloads == 0 {
             // The block may be the first one of a segment, with bytes before it in the segment before.
             let offset = (first * shape.block_bytes + shape.segment_bytes() - lead) % shape.segment_bytes();
-            return self.found(Match { payload: None, offset, span: 1 });
+            return self.found(DigestMatch { payload: None, offset, span: 1 });
         }
         let mut payloads = Payloads::new(shape, self.words, self.state);
         while let Some((id, length, segment)) = payloads.next() {
@@ -249,7 +249,7 @@ impl Search<'_> {
                     break;
                 }
                 let Some(is_there) = self.has_all(segment, block, keys) else { return Ok(None) };
-                if is_there && self.found(Match { payload: Some(id), offset, span: 1 })?.is_none() {
+                if is_there && self.found(DigestMatch { payload: Some(id), offset, span: 1 })?.is_none() {
                     return Ok(None);
                 }
             }
@@ -305,7 +305,7 @@ impl Search<'_> {
         }
         if self.shape.payloads == 0 {
             let span = self.state.longest.saturating_sub(self.length) + 1;
-            return self.found(Match { payload: None, offset: 0, span });
+            return self.found(DigestMatch { payload: None, offset: 0, span });
         }
         let phases = Phases::new(blocks, self.shape.segment_bytes())?;
         let shape = self.shape;
@@ -315,7 +315,7 @@ impl Search<'_> {
                 return Ok(None);
             }
             let Some(room) = length.checked_sub(self.length) else { continue };
-            let mut last: Option<Match> = None;
+            let mut last: Option<DigestMatch> = None;
             for part in 0..self.shape.segments_of(length) {
                 match self.has(entry_in(segment + part, blocks[0].key, 0)) {
                     None => return Ok(None),
@@ -337,7 +337,7 @@ impl Search<'_> {
                     match &mut last {
                         Some(found) if found.offset + found.span == from => found.span += to - from,
                         _ => {
-                            let next = Match { payload: Some(id), offset: from, span: to - from };
+                            let next = DigestMatch { payload: Some(id), offset: from, span: to - from };
                             if let Some(found) = last.replace(next)
                                 && self.found(found)?.is_none()
                             {

@@ -30,7 +30,7 @@ pub const MAX_EXCERPT: u64 = 1 << 20;
 /// let mut digest = petal::create_digest(&spec)?;
 /// let payload: Vec<u8> = (0..1500_u32).flat_map(|i| (i * i).to_le_bytes()).collect();
 /// digest.add(7, &payload)?;
-/// let found = digest.find(&payload[333..633], &petal::FindOptions::default())?;
+/// let found = digest.find(&payload[333..633], &petal::DigestFindOptions::default())?;
 /// assert_eq!((found.matches[0].payload, found.matches[0].offset), (Some(7), 333));
 /// # Ok::<(), petal::Error>(())
 /// ```
@@ -105,7 +105,7 @@ impl Digest {
     }
 
     /// The bytes of data that the digest was given.
-    pub fn offered(&self) -> u64 {
+    pub fn insertions(&self) -> u64 {
         self.base().count_now()
     }
 

@@ -16,7 +16,7 @@ mod handle;
 pub mod layout;
 pub mod sizing;
 
-pub use find::{FindOptions, Found, Match};
+pub use find::{DigestFindOptions, DigestFindResult, DigestMatch};
 pub use handle::Digest;
 
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};

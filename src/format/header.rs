@@ -2,7 +2,7 @@
 //!
 //! The header's first part never changes once the image exists, and has its own checksum. The second part (state,
 //! count, sharing) changes when the image is written in place. Its seal is checked only in a clean image. So a process
-//! that dies at any moment leaves an image that still opens, and says that it is dirty.
+//! that dies at any moment leaves an image that still opens, and says that it is unclean.
 
 use super::{FORMAT_VERSION, PAYLOAD_UNIT, regions};
 use crate::error::{Result, Status, error};
@@ -19,7 +19,7 @@ pub const MAGIC: [u8; 8] = *b"\x89PETAL\r\n";
 const OPTIONAL_OFFSET: usize = 32;
 /// The offset of the checksum of the first part.
 pub const CHECKSUM_OFFSET: usize = 208;
-/// The offset of the state word: 0, or `DIRTY`.
+/// The offset of the state word: 0, or `UNCLEAN`.
 pub const STATE_OFFSET: usize = 216;
 /// The offset of the count of keys. The second part goes on from here with sharing, a reserved word and the seal.
 pub const COUNT_OFFSET: usize = 224;
@@ -28,7 +28,7 @@ pub const SHARING_OFFSET: usize = 232;
 const SEAL_OFFSET: usize = 248;
 
 /// The state of an image that is being written in place.
-pub const DIRTY: u64 = u64::from_le_bytes(*b"DIRTY\0\0\0");
+pub const UNCLEAN: u64 = u64::from_le_bytes(*b"DIRTY\0\0\0");
 
 /// Required features that this version knows: none yet.
 const REQUIRED_FEATURES: u64 = 0;
@@ -108,10 +108,10 @@ pub struct Header {
     pub false_positive_rate: f64,
     /// The shape of the payload.
     pub geometry: Geometry,
-    /// Keys offered so far.
+    /// Keys inserted so far.
     pub count: u64,
-    /// Whether nobody vouches for the payload: the image is open for writing, or was when its process ended.
-    pub dirty: bool,
+    /// Whether nobody marked the payload clean: the image is open for writing, or was when its process ended.
+    pub unclean: bool,
 }
 
 impl Header {
@@ -173,8 +173,8 @@ impl Header {
         let checksum = Checksum::of(&bytes[..CHECKSUM_OFFSET]);
         put(&mut bytes, CHECKSUM_OFFSET, checksum);
         bytes[COUNT_OFFSET..].copy_from_slice(&self.second_part(checksum));
-        if self.dirty {
-            put(&mut bytes, STATE_OFFSET, DIRTY);
+        if self.unclean {
+            put(&mut bytes, STATE_OFFSET, UNCLEAN);
         }
         bytes
     }
@@ -197,7 +197,7 @@ impl Header {
     /// other, the second has everything that belongs to the last word of the first, or something newer.
     ///
     /// # Errors
-    /// As [`Header::decode`], the errors of `read`, and [`Status::Dirty`] if the header never comes to rest.
+    /// As [`Header::decode`], the errors of `read`, and [`Status::Unclean`] if the header never comes to rest.
     pub fn read(mut read: impl FnMut(&mut [u8; LENGTH]) -> Result<usize>) -> Result<(Header, u64)> {
         let (mut bytes, mut last) = ([0; LENGTH], None);
         for _ in 0..1000 {
@@ -209,7 +209,7 @@ impl Header {
             }
             std::thread::yield_now();
         }
-        Err(error!(Dirty, "the header is written again and again while it is read"))
+        Err(error!(Unclean, "the header is written again and again while it is read"))
     }
 
     /// The header that `bytes` hold. The kind checks its own numbers.
@@ -267,15 +267,15 @@ impl Header {
         if payload_bytes == 0 || !payload_bytes.is_multiple_of(PAYLOAD_UNIT) || image_bytes(payload_bytes).is_none() {
             return Err(error!(Corrupt, "a payload of {payload_bytes} bytes is not possible"));
         }
-        let dirty = match get(bytes, STATE_OFFSET) {
+        let unclean = match get(bytes, STATE_OFFSET) {
             0 => false,
-            DIRTY => true,
+            UNCLEAN => true,
             state => return Err(error!(Corrupt, "the header's state is {state:#x}")),
         };
-        if !dirty && get(bytes, SEAL_OFFSET) != Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]) {
+        if !unclean && get(bytes, SEAL_OFFSET) != Checksum::of(&bytes[CHECKSUM_OFFSET..SEAL_OFFSET]) {
             return Err(error!(Corrupt, "the header's second part does not match its seal"));
         }
-        if !dirty && get(bytes, SHARING_OFFSET) != 0 {
+        if !unclean && get(bytes, SHARING_OFFSET) != 0 {
             return Err(error!(Corrupt, "a clean image is shared by somebody"));
         }
         Ok(Header {
@@ -287,7 +287,7 @@ impl Header {
             false_positive_rate,
             geometry: Geometry { bits, hashes, words, payload_bytes },
             count: get(bytes, COUNT_OFFSET),
-            dirty,
+            unclean,
         })
     }
 }
@@ -358,7 +358,7 @@ mod tests {
             false_positive_rate: 0.0,
             geometry: Geometry::of_bits(7192, 10, [0; 8]).unwrap(),
             count: 0,
-            dirty: false,
+            unclean: false,
         };
         assert_eq!(u128::from_be_bytes(header.compatibility_id(&header.geometry)), COMPUTED);
     }

@@ -5,7 +5,7 @@ pub mod compact;
 mod header;
 mod regions;
 
-pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, DIRTY, SHARING_OFFSET};
+pub(crate) use header::{CHECKSUM_OFFSET, COUNT_OFFSET, SHARING_OFFSET, UNCLEAN};
 pub use header::{Geometry, Header, LENGTH as HEADER_LENGTH, MAGIC, STATE_OFFSET, countable, image_bytes};
 pub use regions::REGION_BYTES;
 #[cfg(test)]

@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
         Table { words, regions: region_count(payload_bytes) as usize }
     }
 
-    /// The entries, one for each region: 0 if the region was touched since somebody vouched for it.
+    /// The entries, one for each region: 0 if the region was touched since somebody marked it clean.
     pub fn entries(&self) -> &'a [AtomicU64] {
         &self.words[..self.regions]
     }

@@ -23,7 +23,7 @@ impl Index {
     }
 
     /// Removes all rows with an id, and returns how many there were. Reads all ids. Removed rows keep their numbers and
-    /// their places, but are no longer found; [`Index::arranged`] makes an index without them.
+    /// their places, but are no longer found; [`Index::arrange`] makes an index without them.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the image is open for reading; [`Status::Corrupt`] if an image in place does
@@ -31,7 +31,7 @@ impl Index {
     pub fn remove(&mut self, id: u64) -> Result<u64> {
         self.base().check_capability("remove", Capabilities::REMOVE)?;
         let mut removed = 0;
-        for row in 0..self.rows() {
+        for row in 0..self.next_row() {
             if self.rows.id(row) == id {
                 removed += u64::from(self.rows.remove(row)?);
             }
@@ -51,7 +51,7 @@ impl Index {
 
     /// The number of the first row with an id, from the row `from` on, that was not removed. Reads ids up to that row.
     pub fn find(&self, id: u64, from: u64) -> Option<u64> {
-        (from..self.rows()).find(|row| self.rows.id(*row) == id && !self.rows.is_removed(*row))
+        (from..self.next_row()).find(|row| self.rows.id(*row) == id && !self.rows.is_removed(*row))
     }
 
     /// Removes all rows and the attachment.
@@ -72,20 +72,20 @@ impl Index {
     pub fn merge(&mut self, other: &Index) -> Result<()> {
         self.base().check_capability("merge", Capabilities::INSERT)?;
         self.check_like(other)?;
-        let (rows, room) = (other.len(), self.capacity() - self.rows());
+        let (rows, room) = (other.len(), self.capacity() - self.next_row());
         if rows > room {
             return Err(error!(Full, "{rows} rows are more than there is room for in the index, which is {room}"));
         }
         let merged = |row: &u64| !other.rows.is_removed(*row);
-        (0..other.rows()).filter(merged).try_for_each(|row| self.rows.check_id(other.rows.id(row)))?;
+        (0..other.next_row()).filter(merged).try_for_each(|row| self.rows.check_id(other.rows.id(row)))?;
         let mut words = try_vec(self.shape().row_words())?;
         words.resize(self.shape().row_words(), 0);
         let mut room = self.rows.room()?;
-        for row in (0..other.rows()).filter(merged) {
+        for row in (0..other.next_row()).filter(merged) {
             other.rows.copy_row(row, &mut words);
             self.rows.add_in(&mut room, other.rows.id(row), &words)?;
         }
-        if other.base().is_unvouched() {
+        if other.base().stays_unclean() {
             self.base_mut().taint();
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! Searches for rows that contain a query, and rows that are made from features.
 
 use super::Index;
-use super::search::{MOST_THREADS, PIECE_ROWS, SearchOptions, Tasks};
+use super::search::{IndexSearchOptions, MOST_THREADS, PIECE_ROWS, Tasks};
 use crate::error::{Error, Result, Status, error};
 use crate::handle::image::Image;
 use crate::index::columns::{Columns, chance, ones};
-use crate::index::features::{Corrected, Features, Fold, corrected, fold};
+use crate::index::features::{Fold, IndexFeatures, IndexSimilarityEstimate, corrected, fold};
 use crate::storage::try_vec;
 use core::ops::Range;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -24,10 +24,10 @@ impl Index {
     /// # Errors
     /// [`Status::Unsupported`] if the index says that its bits do not nest; [`Status::OutOfRange`] for a query that is
     /// not a row; [`Status::Cancelled`]; [`Status::OutOfMemory`].
-    pub fn contains_all(
+    pub fn visit_containing(
         &self,
         query: &[u8],
-        options: &mut SearchOptions,
+        options: &mut IndexSearchOptions,
         answer: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<bool> {
         self.containing(query, options, &mut |first, mut bits| {
@@ -45,8 +45,8 @@ impl Index {
     /// How many rows have all bits of the query.
     ///
     /// # Errors
-    /// As [`Index::contains_all`].
-    pub fn count_all(&self, query: &[u8], options: &mut SearchOptions) -> Result<u64> {
+    /// As [`Index::visit_containing`].
+    pub fn count_all(&self, query: &[u8], options: &mut IndexSearchOptions) -> Result<u64> {
         let mut count = 0;
         self.containing(query, options, &mut |_, bits| {
             count += u64::from(bits.count_ones());
@@ -59,7 +59,7 @@ impl Index {
     fn containing(
         &self,
         query: &[u8],
-        options: &mut SearchOptions,
+        options: &mut IndexSearchOptions,
         answer: &mut dyn FnMut(u64, u64) -> bool,
     ) -> Result<bool> {
         if !self.shape().nests {
@@ -70,7 +70,7 @@ impl Index {
             ));
         }
         let query = self.words_of(query)?;
-        let (total, words, shape) = (self.rows(), self.rows.words(), self.shape());
+        let (total, words, shape) = (self.next_row(), self.rows.words(), self.shape());
         let mut columns = None;
         if shape.store.has_columns() {
             let removed = &words[shape.removed()];
@@ -143,19 +143,19 @@ impl Index {
         true
     }
 
-    /// The share of rows that have all bits of the query by chance: the false-positive rate of [`Index::contains_all`]
-    /// for rows that have none of the query's features. With b bits in a row and t in the query it is the mean of C(b,
-    /// t) / C(width, t) over the rows, exact for features that are hashed. For a row that has some of the features the
-    /// rate is that of the others: ask for a query of these. 0 without rows.
+    /// The share of rows that have all bits of the query by chance: the false-positive rate of
+    /// [`Index::visit_containing`] for rows that have none of the query's features. With b bits in a row and t in the
+    /// query it is the mean of C(b, t) / C(width, t) over the rows, exact for features that are hashed. For a row that
+    /// has some of the features the rate is that of the others: ask for a query of these. 0 without rows.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a query that is not a row; [`Status::OutOfMemory`].
-    pub fn false_positive_rate_of(&self, query: &[u8]) -> Result<f64> {
+    pub fn expected_false_positive_rate(&self, query: &[u8]) -> Result<f64> {
         let (width, asked) = (self.width(), ones(&self.words_of(query)?));
         let mut weights: Vec<u64> = try_vec(width as usize + 1)?;
         weights.resize(width as usize + 1, 0);
         let mut rows = 0;
-        for row in (0..self.rows()).filter(|row| !self.rows.is_removed(*row)) {
+        for row in (0..self.next_row()).filter(|row| !self.rows.is_removed(*row)) {
             // A forged count may be larger than any real one.
             weights[self.rows.count(row).min(width) as usize] += 1;
             rows += 1;
@@ -169,9 +169,9 @@ impl Index {
     ///
     /// # Errors
     /// [`Status::Corrupt`] for a forged image.
-    pub fn features(&self) -> Result<Features> {
+    pub fn features(&self) -> Result<IndexFeatures> {
         let shape = self.shape();
-        Features::new(shape.width, shape.feature_bits as u32, self.base().hasher().clone())
+        IndexFeatures::new(shape.width, shape.feature_bits as u32, self.base().hasher().clone())
     }
 
     /// The row of some features, each with the number of bits that it sets; 0 means the index's own `feature_bits`.
@@ -198,7 +198,7 @@ impl Index {
         self.row_of_hashes(features.into_iter().map(Ok), &self.features()?)
     }
 
-    fn row_of_hashes(&self, hashes: impl Iterator<Item = Result<(u64, u32)>>, made: &Features) -> Result<Vec<u8>> {
+    fn row_of_hashes(&self, hashes: impl Iterator<Item = Result<(u64, u32)>>, made: &IndexFeatures) -> Result<Vec<u8>> {
         let mut words: Vec<u64> = try_vec(self.shape().row_words())?;
         words.resize(self.shape().row_words(), 0);
         for hash in hashes {
@@ -264,7 +264,7 @@ impl Index {
     /// # Errors
     /// [`Status::OutOfRange`] for a row of another width, or rows that say nothing, because together they have no bit
     /// or all bits; [`Status::OutOfMemory`].
-    pub fn corrected(&self, first: &[u8], second: &[u8]) -> Result<Corrected> {
+    pub fn estimate_similarity(&self, first: &[u8], second: &[u8]) -> Result<IndexSimilarityEstimate> {
         let (first, second) = (self.words_of(first)?, self.words_of(second)?);
         let common = first.iter().zip(&second).map(|(a, b)| u64::from((a & b).count_ones())).sum();
         corrected(self.width(), ones(&first), ones(&second), common)

@@ -18,9 +18,9 @@ pub const MAX_BITS: u32 = 64;
 /// How features become rows of one width.
 ///
 /// ```
-/// use petal::{Features, HashFunction, Hasher};
+/// use petal::{IndexFeatures, HashFunction, Hasher};
 ///
-/// let features = Features::new(1024, 7, Hasher::new(HashFunction::Xxh3, 0, None)?)?;
+/// let features = IndexFeatures::new(1024, 7, Hasher::new(HashFunction::Xxh3, 0, None)?)?;
 /// let mut row = [0; 16];
 /// features.add(&mut row, b"aspirin", 0)?;
 /// features.add(&mut row, b"caffeine", 0)?;
@@ -28,32 +28,32 @@ pub const MAX_BITS: u32 = 64;
 /// # Ok::<(), petal::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct Features {
+pub struct IndexFeatures {
     width: u64,
     bits: u32,
     hasher: Hasher,
 }
 
-impl core::fmt::Debug for Features {
+impl core::fmt::Debug for IndexFeatures {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Features").field("width", &self.width).field("bits", &self.bits).finish_non_exhaustive()
+        f.debug_struct("IndexFeatures").field("width", &self.width).field("bits", &self.bits).finish_non_exhaustive()
     }
 }
 
-impl Features {
-    /// Features that set `bits` bits each in rows of `width` bits.
+impl IndexFeatures {
+    /// IndexFeatures that set `bits` bits each in rows of `width` bits.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a width that is not 64 to 65,536, or bits that are not 1
     /// to 64.
-    pub fn new(width: u64, bits: u32, hasher: Hasher) -> Result<Features> {
+    pub fn new(width: u64, bits: u32, hasher: Hasher) -> Result<IndexFeatures> {
         if !WIDTHS.contains(&width) {
             return Err(error!(OutOfRange, "width = {width} is not {} to {}", WIDTHS.start(), WIDTHS.end()));
         }
         if !(1..=MAX_BITS).contains(&bits) {
             return Err(error!(OutOfRange, "bits = {bits} for each feature are not 1 to {MAX_BITS}"));
         }
-        Ok(Features { width, bits, hasher })
+        Ok(IndexFeatures { width, bits, hasher })
     }
 
     /// The width and the bits per feature at which rows of `features` features have this false-positive rate. The width
@@ -102,10 +102,10 @@ impl Features {
         self.add_hash(row, hash, bits)
     }
 
-    /// [`Features::add`] for the hash of a feature.
+    /// [`IndexFeatures::add`] for the hash of a feature.
     ///
     /// # Errors
-    /// As [`Features::add`].
+    /// As [`IndexFeatures::add`].
     pub fn add_hash(&self, row: &mut [u64], hash: u64, bits: u32) -> Result<()> {
         if row.len() as u64 != self.width.div_ceil(64) {
             let (given, width) = (row.len(), self.width);
@@ -121,8 +121,8 @@ impl Features {
         Ok(())
     }
 
-    /// How many features a row has, by its number of set bits, if each has set [`Features::bits`]. Infinite if all bits
-    /// are set.
+    /// How many features a row has, by its number of set bits, if each has set [`IndexFeatures::bits`]. Infinite if all
+    /// bits are set.
     pub fn estimate(&self, ones: u64) -> f64 {
         throws(self.width, ones) / f64::from(self.bits)
     }
@@ -131,8 +131,8 @@ impl Features {
 /// How bits of a row are joined to those of a narrower row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// Bits that lie side by side: bit i becomes bit i / d. Rows of [`Features`] are folded so, and the result is the
-    /// row that the features give at the smaller width.
+    /// Bits that lie side by side: bit i becomes bit i / d. Rows of [`IndexFeatures`] are folded so, and the result is
+    /// the row that the features give at the smaller width.
     Adjacent,
     /// Bits one smaller width apart: bit i becomes bit i modulo the width. Fingerprints whose positions are taken
     /// modulo their width are folded so, as most of chemistry are.
@@ -175,7 +175,7 @@ pub fn fold(row: &[u64], width: u64, way: Fold, folded: &mut [u64], to: u64) -> 
 
 /// A similarity of sets of features, estimated from the rows of the sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Corrected {
+pub struct IndexSimilarityEstimate {
     /// The share of the features of both sets that are in both: Tanimoto's coefficient of the sets, from 0 to 1.
     pub similarity: f64,
     /// The standard error of the estimate, by the delta method. It grows with the share of bits that are set.
@@ -187,7 +187,7 @@ pub struct Corrected {
 /// the same number of bits, which need not be known. `a` and `b` are the set bits of the rows, `common` those of both.
 ///
 /// `None` if the numbers cannot be those of two rows, if a row has all bits, or if neither has any.
-pub fn corrected(width: u64, a: u64, b: u64, common: u64) -> Option<Corrected> {
+pub fn corrected(width: u64, a: u64, b: u64, common: u64) -> Option<IndexSimilarityEstimate> {
     let either = a.checked_add(b)?.checked_sub(common)?;
     if common > a.min(b) || either >= width || either == 0 {
         return None;
@@ -201,7 +201,7 @@ pub fn corrected(width: u64, a: u64, b: u64, common: u64) -> Option<Corrected> {
     let ratio = 1.0 + similarity;
     let sum = spread(of_a) + spread(of_b);
     let variance = sum + 2.0 * spread(of_both) + ratio * ratio * spread(of_either) - 2.0 * ratio * sum;
-    Some(Corrected { similarity, error: (variance.max(0.0) / width as f64).sqrt() / of_either })
+    Some(IndexSimilarityEstimate { similarity, error: (variance.max(0.0) / width as f64).sqrt() / of_either })
 }
 
 /// How many times a bit was set, repeats included, if `ones` bits are set.

@@ -12,7 +12,7 @@ use crate::storage::try_vec;
 /// Rows of bits with ids, which are searched.
 ///
 /// All rows have the same width. A caller gives a row as bytes: bit i of the row is bit i % 8 of byte i / 8. Rows are
-/// numbered from 0 in the order in which they came, until [`Index::arranged`] makes an index anew. Ids are the
+/// numbered from 0 in the order in which they came, until [`Index::arrange`] makes an index anew. Ids are the
 /// caller's, and several rows may have the same one.
 pub struct Index {
     pub(crate) rows: Rows,
@@ -63,7 +63,7 @@ impl Index {
     }
 
     /// How many rows have numbers, including those that were removed: the number of the next row.
-    pub fn rows(&self) -> u64 {
+    pub fn next_row(&self) -> u64 {
         self.rows.state().rows
     }
 
@@ -108,7 +108,7 @@ impl Index {
     }
 
     pub(super) fn check_row(&self, row: u64) -> Result<()> {
-        match self.rows() {
+        match self.next_row() {
             rows if row < rows => Ok(()),
             rows => Err(error!(OutOfRange, "row = {row} is not below {rows}, the number of rows")),
         }

@@ -14,7 +14,7 @@ const FEW: usize = 64;
 /// A row that a search found. C passes arrays of these, so its layout is that of C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct IndexHit {
     /// The id of the row.
     pub id: u64,
     /// The number of the row.
@@ -23,9 +23,9 @@ pub struct Hit {
     pub similarity: f64,
 }
 
-impl Hit {
+impl IndexHit {
     /// The order of answers: the most similar first, then the least id, then the least number.
-    pub fn order(&self, other: &Hit) -> Ordering {
+    pub fn order(&self, other: &IndexHit) -> Ordering {
         let similar = other.similarity.total_cmp(&self.similarity);
         similar.then(self.id.cmp(&other.id)).then(self.row.cmp(&other.row))
     }
@@ -38,9 +38,9 @@ impl Hit {
 ///
 /// # Errors
 /// [`Status::OutOfMemory`].
-pub(super) fn sort(hits: &mut [Hit]) -> Result<()> {
+pub(super) fn sort(hits: &mut [IndexHit]) -> Result<()> {
     if hits.len() < FEW {
-        hits.sort_unstable_by(Hit::order);
+        hits.sort_unstable_by(IndexHit::order);
         return Ok(());
     }
     let mut groups = Groups::new(hits.len())?;
@@ -69,7 +69,7 @@ pub(super) fn sort(hits: &mut [Hit]) -> Result<()> {
         both.sort_unstable();
         let (into, others) = hits.split_at_mut(*length);
         for (hit, both) in into.iter_mut().zip(both) {
-            *hit = Hit { id: (*both >> 64) as u64, row: *both as u64, similarity: *similarity };
+            *hit = IndexHit { id: (*both >> 64) as u64, row: *both as u64, similarity: *similarity };
         }
         (hits, sorted) = (others, rest);
     }
@@ -129,7 +129,7 @@ impl Groups {
 pub(super) struct Listed<'a> {
     index: &'a Index,
     threshold: f64,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<IndexHit>,
 }
 
 impl<'a> Listed<'a> {
@@ -145,7 +145,7 @@ impl Sink for Listed<'_> {
 
     fn take(&mut self, row: u64, similarity: f64) -> Result<()> {
         self.hits.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
-        self.hits.push(Hit { id: self.index.rows.id(row), row, similarity });
+        self.hits.push(IndexHit { id: self.index.rows.id(row), row, similarity });
         Ok(())
     }
 }
@@ -170,7 +170,7 @@ pub(super) struct Best<'a> {
     index: &'a Index,
     k: usize,
     bound: &'a Shared,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<IndexHit>,
 }
 
 impl<'a> Best<'a> {
@@ -212,7 +212,7 @@ impl Sink for Best<'_> {
     }
 
     fn take(&mut self, row: u64, similarity: f64) -> Result<()> {
-        let hit = Hit { id: self.index.rows.id(row), row, similarity };
+        let hit = IndexHit { id: self.index.rows.id(row), row, similarity };
         if self.hits.len() < self.k {
             self.hits.try_reserve(1).map_err(|_| Status::OutOfMemory)?;
             self.hits.push(hit);

@@ -17,8 +17,8 @@ mod search;
 pub mod similarity;
 
 pub use handle::Index;
-pub use hits::Hit;
-pub use search::SearchOptions;
+pub use hits::IndexHit;
+pub use search::IndexSearchOptions;
 
 use crate::contract::{Capabilities, Handle, Row, Sizes, Structure};
 use crate::error::{Result, error};

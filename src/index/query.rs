@@ -3,7 +3,7 @@
 use super::layout::folds::{BLOCK_ROWS, fold, is_near};
 use super::layout::{RowKernel, kernel};
 use super::rows::Rows;
-use super::similarity::Similarity;
+use super::similarity::IndexSimilarity;
 use crate::bits::prefetch;
 use crate::contract::Payload;
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub struct Query<'a> {
     words: Vec<u64>,
     fold: Vec<u64>,
     count: u64,
-    similarity: Similarity,
+    similarity: IndexSimilarity,
 }
 
 /// Rows that are searched together.
@@ -106,7 +106,7 @@ impl<'a> Query<'a> {
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-    pub fn new(rows: &'a Rows, words: Vec<u64>, similarity: Similarity) -> Result<Query<'a>> {
+    pub fn new(rows: &'a Rows, words: Vec<u64>, similarity: IndexSimilarity) -> Result<Query<'a>> {
         let length = rows.shape().fold_words();
         let mut folded = try_vec(length)?;
         folded.resize(length, 0);

@@ -1,20 +1,20 @@
 //! Searches for similar rows.
 
 use super::Index;
-use super::hits::{Best, Hit, Listed, Shared, sort};
+use super::hits::{Best, IndexHit, Listed, Shared, sort};
 use crate::batch::workers::HAS_THREADS;
 use crate::error::{Result, Status, error};
 use crate::index::query::{Piece, Query, Sink, Workspace};
-use crate::index::similarity::Similarity;
+use crate::index::similarity::IndexSimilarity;
 use crate::spec::Number;
 use crate::storage::try_vec;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How to search.
 #[derive(Default)]
-pub struct SearchOptions<'a> {
+pub struct IndexSearchOptions<'a> {
     /// How similarity is measured.
-    pub similarity: Similarity,
+    pub similarity: IndexSimilarity,
     /// How many threads may search; with 0 and 1 only the caller's does.
     pub threads: usize,
     /// Called on the caller's thread with the work done and the work in all, in rows, or in queries if there are
@@ -22,9 +22,12 @@ pub struct SearchOptions<'a> {
     pub progress: Option<&'a mut (dyn FnMut(u64, u64) -> bool + 'a)>,
 }
 
-impl core::fmt::Debug for SearchOptions<'_> {
+impl core::fmt::Debug for IndexSearchOptions<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("SearchOptions").field("similarity", &self.similarity).field("threads", &self.threads).finish()
+        f.debug_struct("IndexSearchOptions")
+            .field("similarity", &self.similarity)
+            .field("threads", &self.threads)
+            .finish()
     }
 }
 
@@ -113,35 +116,40 @@ impl Index {
     /// The rows whose similarity to the query is at least the threshold: the most similar first, then in the order of
     /// ids, then of numbers. With a threshold of 0 these are all rows.
     ///
-    /// The answer is exact. A similarity is the double that [`Similarity`] defines, and a row is found if that double
-    /// is at least the threshold.
+    /// The answer is exact. A similarity is the double that [`IndexSimilarity`] defines, and a row is found if that
+    /// double is at least the threshold.
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a query that is not a row, or a threshold outside \[0, 1\];
     /// [`Status::UnsupportedByHandle`] if the index has only columns; [`Status::Cancelled`]; [`Status::OutOfMemory`].
-    pub fn at_least(&self, query: &[u8], threshold: f64, options: &mut SearchOptions) -> Result<Vec<Hit>> {
+    pub fn find_similar(
+        &self,
+        query: &[u8],
+        threshold: f64,
+        options: &mut IndexSearchOptions,
+    ) -> Result<Vec<IndexHit>> {
         let query = self.query(query, Some(threshold), options.similarity)?;
         let pieces = query.pieces(threshold, PIECE_ROWS)?;
         let lists = self.search(&query, &pieces, options, || Listed::new(self, threshold))?;
         merged(lists.into_iter().map(|list| list.hits), usize::MAX)
     }
 
-    /// Calls `each`, on this thread alone, with the rows that [`Index::at_least`] finds, in the order of their numbers
-    /// and while the search goes on. False ends the search. Returns how many rows `each` got.
+    /// Calls `each`, on this thread alone, with the rows that [`Index::find_similar`] finds, in the order of their
+    /// numbers and while the search goes on. False ends the search. Returns how many rows `each` got.
     ///
     /// # Errors
-    /// As [`Index::at_least`].
-    pub fn for_each_at_least(
+    /// As [`Index::find_similar`].
+    pub fn visit_similar(
         &self,
         query: &[u8],
         threshold: f64,
-        options: &mut SearchOptions,
-        each: &mut dyn FnMut(&Hit) -> bool,
+        options: &mut IndexSearchOptions,
+        each: &mut dyn FnMut(&IndexHit) -> bool,
     ) -> Result<u64> {
         struct Called<'a> {
             index: &'a Index,
             threshold: f64,
-            each: &'a mut dyn FnMut(&Hit) -> bool,
+            each: &'a mut dyn FnMut(&IndexHit) -> bool,
             hits: u64,
             ended: bool,
         }
@@ -153,7 +161,7 @@ impl Index {
             fn take(&mut self, row: u64, similarity: f64) -> Result<()> {
                 if !self.ended {
                     self.hits += 1;
-                    self.ended = !(self.each)(&Hit { id: self.index.rows.id(row), row, similarity });
+                    self.ended = !(self.each)(&IndexHit { id: self.index.rows.id(row), row, similarity });
                 }
                 Ok(())
             }
@@ -176,12 +184,12 @@ impl Index {
         Ok(sink.hits)
     }
 
-    /// The `k` rows that are most similar to the query, in the order of [`Index::at_least`], or all rows if there are
-    /// fewer. Of rows that are equally similar, those with the least ids are in the answer.
+    /// The `k` rows that are most similar to the query, in the order of [`Index::find_similar`], or all rows if there
+    /// are fewer. Of rows that are equally similar, those with the least ids are in the answer.
     ///
     /// # Errors
-    /// As [`Index::at_least`].
-    pub fn top(&self, query: &[u8], k: usize, options: &mut SearchOptions) -> Result<Vec<Hit>> {
+    /// As [`Index::find_similar`].
+    pub fn find_top(&self, query: &[u8], k: usize, options: &mut IndexSearchOptions) -> Result<Vec<IndexHit>> {
         let query = self.query(query, None, options.similarity)?;
         let pieces = self.pieces_for_top(&query, k)?;
         let bound = Shared::default();
@@ -189,11 +197,16 @@ impl Index {
         merged(lists.into_iter().map(|best| best.hits), k)
     }
 
-    /// [`Index::at_least`] for many queries, which follow each other in `queries`. Threads share the queries.
+    /// [`Index::find_similar`] for many queries, which follow each other in `queries`. Threads share the queries.
     ///
     /// # Errors
-    /// As [`Index::at_least`]; [`Status::OutOfRange`] for bytes that are not a whole number of rows.
-    pub fn at_least_many(&self, queries: &[u8], threshold: f64, options: &mut SearchOptions) -> Result<Vec<Vec<Hit>>> {
+    /// As [`Index::find_similar`]; [`Status::OutOfRange`] for bytes that are not a whole number of rows.
+    pub fn find_similar_batch(
+        &self,
+        queries: &[u8],
+        threshold: f64,
+        options: &mut IndexSearchOptions,
+    ) -> Result<Vec<Vec<IndexHit>>> {
         let similarity = options.similarity;
         self.many(queries, options, |query, space| {
             let query = self.query(query, Some(threshold), similarity)?;
@@ -205,11 +218,16 @@ impl Index {
         })
     }
 
-    /// [`Index::top`] for many queries, which follow each other in `queries`. Threads share the queries.
+    /// [`Index::find_top`] for many queries, which follow each other in `queries`. Threads share the queries.
     ///
     /// # Errors
-    /// As [`Index::at_least_many`].
-    pub fn top_many(&self, queries: &[u8], k: usize, options: &mut SearchOptions) -> Result<Vec<Vec<Hit>>> {
+    /// As [`Index::find_similar_batch`].
+    pub fn find_top_batch(
+        &self,
+        queries: &[u8],
+        k: usize,
+        options: &mut IndexSearchOptions,
+    ) -> Result<Vec<Vec<IndexHit>>> {
         let similarity = options.similarity;
         self.many(queries, options, |query, space| {
             let query = self.query(query, None, similarity)?;
@@ -225,7 +243,7 @@ impl Index {
     }
 
     /// The query, if the bytes are a row.
-    fn query(&self, row: &[u8], threshold: Option<f64>, similarity: Similarity) -> Result<Query<'_>> {
+    fn query(&self, row: &[u8], threshold: Option<f64>, similarity: IndexSimilarity) -> Result<Query<'_>> {
         if let Some(threshold) = threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
             return Err(error!(OutOfRange, "threshold = {} is not one from 0 to 1", Number(threshold)));
         }
@@ -256,7 +274,7 @@ impl Index {
         &self,
         query: &Query,
         pieces: &[Piece],
-        options: &mut SearchOptions,
+        options: &mut IndexSearchOptions,
         sink: impl Fn() -> S + Sync,
     ) -> Result<Vec<S>> {
         let tasks = Tasks::new();
@@ -279,9 +297,9 @@ impl Index {
     fn many(
         &self,
         queries: &[u8],
-        options: &mut SearchOptions,
-        answer: impl Fn(&[u8], &mut Workspace) -> Result<Vec<Hit>> + Sync,
-    ) -> Result<Vec<Vec<Hit>>> {
+        options: &mut IndexSearchOptions,
+        answer: impl Fn(&[u8], &mut Workspace) -> Result<Vec<IndexHit>> + Sync,
+    ) -> Result<Vec<Vec<IndexHit>>> {
         let bytes = self.row_bytes();
         if !queries.len().is_multiple_of(bytes) {
             let given = queries.len();
@@ -301,7 +319,7 @@ impl Index {
             }
             Ok(answers)
         })?;
-        let mut all: Vec<Vec<Hit>> = try_vec(count)?;
+        let mut all: Vec<Vec<IndexHit>> = try_vec(count)?;
         all.resize_with(count, Vec::new);
         for (task, found) in parts.into_iter().flatten() {
             all[task] = found;
@@ -316,8 +334,8 @@ fn rows_of(pieces: &[Piece]) -> u64 {
 }
 
 /// The best hits of several lists, in order.
-fn merged(lists: impl Iterator<Item = Vec<Hit>>, most: usize) -> Result<Vec<Hit>> {
-    let mut all: Vec<Hit> = Vec::new();
+fn merged(lists: impl Iterator<Item = Vec<IndexHit>>, most: usize) -> Result<Vec<IndexHit>> {
+    let mut all: Vec<IndexHit> = Vec::new();
     for list in lists {
         if all.is_empty() {
             all = list;

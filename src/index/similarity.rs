@@ -21,7 +21,7 @@ const MOST_WEIGHT: f64 = 1e9;
 
 /// How the similarity of two rows is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Similarity {
+pub enum IndexSimilarity {
     /// The share of bits set in both rows among those set in either (Jaccard).
     #[default]
     Tanimoto,
@@ -40,13 +40,13 @@ pub enum Similarity {
     Hamming,
 }
 
-impl Similarity {
+impl IndexSimilarity {
     /// Refuses weights out of range.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange).
     pub fn check(&self) -> Result<()> {
-        let Similarity::Tversky { alpha, beta } = *self else { return Ok(()) };
+        let IndexSimilarity::Tversky { alpha, beta } = *self else { return Ok(()) };
         for (name, weight) in [("alpha", alpha), ("beta", beta)] {
             if !(0.0..=MOST_WEIGHT).contains(&weight) {
                 let weight = Number(weight);
@@ -61,12 +61,12 @@ impl Similarity {
     pub fn of(&self, width: u64, a: u64, b: u64, c: u64) -> f64 {
         let (a, b, c, width) = (a as f64, b as f64, c as f64, width as f64);
         let (numerator, denominator) = match *self {
-            Similarity::Tanimoto => (c, a + b - c),
-            Similarity::Dice => (2.0 * c, a + b),
-            Similarity::Tversky { alpha, beta } => (c, (alpha * (a - c) + beta * (b - c)) + c),
-            Similarity::Cosine if a == 0.0 || b == 0.0 => return if a == b { 1.0 } else { 0.0 },
-            Similarity::Cosine => (c, (a * b).sqrt()),
-            Similarity::Hamming => (width - (a + b - 2.0 * c), width),
+            IndexSimilarity::Tanimoto => (c, a + b - c),
+            IndexSimilarity::Dice => (2.0 * c, a + b),
+            IndexSimilarity::Tversky { alpha, beta } => (c, (alpha * (a - c) + beta * (b - c)) + c),
+            IndexSimilarity::Cosine if a == 0.0 || b == 0.0 => return if a == b { 1.0 } else { 0.0 },
+            IndexSimilarity::Cosine => (c, (a * b).sqrt()),
+            IndexSimilarity::Hamming => (width - (a + b - 2.0 * c), width),
         };
         if denominator == 0.0 { 1.0 } else { numerator / denominator }
     }

@@ -14,8 +14,8 @@ pub fn little_endian(data: &[u8]) -> impl Iterator<Item = u64> {
     data.chunks(8).map(word)
 }
 
-/// The filter of this spec and geometry that `keys` keys were offered to, and whose payload begins with these bytes, of
-/// which there are no more than it has.
+/// The filter of this spec and geometry that `keys` keys were inserted to, and whose payload begins with these bytes,
+/// of which there are no more than it has.
 ///
 /// # Errors
 /// [`Status::Corrupt`] where the kind cannot have such a payload; [`Status::OutOfMemory`].

@@ -3,9 +3,9 @@
 //! A builder keeps only hashes, which take eight bytes a key. For kinds that remove or count, it also keeps how often
 //! each key came: sixteen bytes a key.
 
+use super::added::Insertions;
 use super::collect::{Collector, CollectorOptions};
 use super::inserted::{Sizes, insert_all};
-use super::offered::Offered;
 use super::placed::{self, PlacedKeys};
 use super::progress::Steps;
 use super::universe;
@@ -48,14 +48,14 @@ pub struct Builder {
     pub(super) hasher: Hasher,
     /// The function that hashes go through before they are sorted, if the kind has one.
     pub(super) order: Option<fn(u64) -> u64>,
-    pub(super) hashes: Offered,
+    pub(super) hashes: Insertions,
     /// The keys, if they are divided by their prefixes.
     pub(super) placed: Option<PlacedKeys>,
     /// The filter that is being brought up to date.
     old: Option<Base>,
     /// Whether excluded keys may be members too.
     is_universe: bool,
-    /// The frequent strangers, if the kind takes any.
+    /// The frequent non-members, if the kind takes any.
     pub(super) frequent: Option<Collector<Weighted>>,
     /// How many of the offered hashes are those of excluded keys.
     pub(super) excluded: u64,
@@ -112,12 +112,12 @@ impl Builder {
             }
             _ => None,
         };
-        // Members and frequent strangers each get half of the memory.
+        // Members and frequent non-members each get half of the memory.
         let (shares, frequent) = match row.takes_frequent {
             true => (2, Some(Collector::with_part(options.clone(), 2)?)),
             false => (1, None),
         };
-        let hashes = Offered::new(row, options, shares)?;
+        let hashes = Insertions::new(row, options, shares)?;
         let memory_limit = memory_limit.map(|limit| limit / shares);
         let sizes = Sizes::default();
         Ok(Builder {
@@ -282,7 +282,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot; [`Status::Incompatible`] if the filter would have another kind,
-    /// hash function, seed or parameter; [`Status::Dirty`] if nobody vouches for the older filter; the errors of
+    /// hash function, seed or parameter; [`Status::Unclean`] if nobody marked the older filter clean; the errors of
     /// copying.
     pub fn update(&mut self, old: &Filter) -> Result<()> {
         let row = create::row_of(&self.spec)?;
@@ -390,8 +390,8 @@ impl Builder {
         let added = self.count();
         let progress = self.progress.as_deref_mut();
         let hashes = match &mut self.hashes {
-            Offered::Once(hashes) => hashes,
-            Offered::Counted { hashes, .. } => {
+            Insertions::Once(hashes) => hashes,
+            Insertions::Counted { hashes, .. } => {
                 return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
             }
         };

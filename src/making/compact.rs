@@ -88,7 +88,7 @@ impl Form {
             false_positive_rate: 0.0,
             geometry: self.geometry,
             count: 0,
-            dirty: false,
+            unclean: false,
         };
         let filter = Filter::over(Base::new(self.row, header, hasher, words))?;
         if options.verify {
@@ -144,12 +144,12 @@ pub fn load_compact(whole: &[u8], options: &CompactOptions) -> Result<Filter> {
 ///
 /// # Errors
 /// The errors of [`open_compact`] without the one about alignment.
-pub fn check_compact(whole: &[u8]) -> Result<()> {
+pub fn verify_compact(whole: &[u8]) -> Result<()> {
     Form::read(whole)?.check(whole, true)
 }
 
 /// Looks up a hash in a compact form, of any alignment, without opening it. Each call checks the trailer against the
-/// trailer's part of the checksum; [`check_compact`] checks the payload.
+/// trailer's part of the checksum; [`verify_compact`] checks the payload.
 ///
 /// Takes no memory for kinds that can be asked in bytes ([`Row::in_bytes`]). For other kinds the call makes a handle.
 /// Kinds that need whole words in place, such as `fuse`, need the form at a multiple of 8.

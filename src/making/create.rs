@@ -131,7 +131,7 @@ pub(crate) fn base(
         false_positive_rate,
         geometry,
         count: 0,
-        dirty: false,
+        unclean: false,
     };
     let words = words(&header)?;
     Ok(Base::new(row, header, hasher, words).with_instructions(instructions))

@@ -1,4 +1,4 @@
-//! Frequent strangers of a builder: keys that are not members but are often asked for.
+//! Frequent non-members of a builder: keys that are not members but are often asked for.
 
 use super::builder::Builder;
 use super::create;
@@ -10,13 +10,13 @@ use crate::handle::many;
 use crate::simd;
 
 impl Builder {
-    /// Gives a frequent stranger: a key that is not a member, but is often asked for. The filter takes it for a member
-    /// more rarely than other keys. The weight says how often the key is asked for compared with the other frequent
-    /// strangers: a number of lookups, or a share of them. The weights of a key that is given again add up, to less
-    /// than 2^64.
+    /// Gives a frequent non-member: a key that is not a member, but is often asked for. The filter takes it for a
+    /// member more rarely than other keys. The weight says how often the key is asked for compared with the other
+    /// frequent non-members: a number of lookups, or a share of them. The weights of a key that is given again add up,
+    /// to less than 2^64.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind takes no frequent strangers; [`Status::OutOfRange`] for a weight that is
+    /// [`Status::Unsupported`] if the kind takes no frequent non-members; [`Status::OutOfRange`] for a weight that is
     /// not from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is added too is found when the filter is
     /// made: [`Status::Contradiction`].
     #[inline]
@@ -25,7 +25,7 @@ impl Builder {
         self.frequent_hash(hash, weight)
     }
 
-    /// Gives a `u64` key that is a frequent stranger; see [`Builder::frequent`].
+    /// Gives a `u64` key that is a frequent non-member; see [`Builder::frequent`].
     ///
     /// # Errors
     /// As [`Builder::frequent`].
@@ -34,7 +34,7 @@ impl Builder {
         self.frequent_hash(hash, weight)
     }
 
-    /// Gives the hash of a frequent stranger; see [`Builder::frequent`].
+    /// Gives the hash of a frequent non-member; see [`Builder::frequent`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] and [`Status::OutOfRange`] as [`Builder::frequent`]; the errors of
@@ -45,7 +45,7 @@ impl Builder {
         self.frequent.as_mut().ok_or(Status::Internal)?.add(record)
     }
 
-    /// Gives many frequent strangers. Without weights each key has the weight 1. All are taken, unless there is an
+    /// Gives many frequent non-members. Without weights each key has the weight 1. All are taken, unless there is an
     /// error: one of [`Builder::frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if weights and keys
     /// differ in number.
     pub fn frequent_batch(&mut self, keys: &Keys, weights: Option<&[f64]>) -> Taken {
@@ -65,18 +65,18 @@ impl Builder {
         })
     }
 
-    /// How many frequent strangers were given.
+    /// How many frequent non-members were given.
     pub fn frequent_count(&self) -> u64 {
         self.frequent.as_ref().map_or(0, |frequent| frequent.added())
     }
 
-    /// Refuses frequent strangers if the kind takes none.
+    /// Refuses frequent non-members if the kind takes none.
     fn check_frequent(&self) -> Result<()> {
         let row = create::row_of(&self.spec)?;
         if self.frequent.is_some() {
             return Ok(());
         }
-        Err(error!(Unsupported, "{} takes no frequent strangers; a kind that does is stacked", row.name))
+        Err(error!(Unsupported, "{} takes no frequent non-members; a kind that does is stacked", row.name))
     }
 }
 

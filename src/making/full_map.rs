@@ -86,7 +86,7 @@ impl MapKind for Places {
 
 /// The map's words, and how many keys it was given.
 fn state(map: &Map) -> (Vec<u64>, u64) {
-    (map.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed)).collect(), map.offered())
+    (map.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed)).collect(), map.insertions())
 }
 
 #[test]
@@ -96,13 +96,13 @@ fn a_full_map_refuses_keys_and_changes_nothing() {
     (1..=98).for_each(|key| assert!(map.put_hash(key, 7).unwrap()));
     // A batch ends before the first key without a place. Each key that was taken has an answer: whether its value
     // changed.
-    let (mut bytes, before) = ([9; 70], map.offered());
+    let (mut bytes, before) = ([9; 70], map.insertions());
     let keys: Vec<u64> = (34..=103).map(|key| if key == 101 { 5 } else { key }).collect();
     let values = [8; 70];
     let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
     let Taken { keys: taken, outcome } = map.put_batch(&Keys::Hashes(&keys), &values, Some(&mut answers));
     assert_eq!((taken, answers.done, outcome.unwrap_err().status()), (68, 68, Status::Full));
-    assert_eq!((map.offered() - before, answers.true_count), (68, 68));
+    assert_eq!((map.insertions() - before, answers.true_count), (68, 68));
     assert_eq!(map.get_hash(5).unwrap(), Some(8));
     // One key.
     let before = state(&map);

@@ -87,7 +87,7 @@ impl IndexBuilder {
     /// # Errors
     /// The errors of [`Index::add`] except [`Status::Full`]; [`Status::TooLarge`]; [`Status::OutOfMemory`].
     pub fn add(&mut self, id: u64, row: &[u8]) -> Result<()> {
-        if self.index.rows() == self.index.capacity() {
+        if self.index.next_row() == self.index.capacity() {
             self.index = self.index.copied(self.index.capacity().saturating_mul(2))?;
         }
         self.index.add(id, row).map(drop)
@@ -98,7 +98,7 @@ impl IndexBuilder {
     /// # Errors
     /// [`Status::TooLarge`]; [`Status::OutOfMemory`].
     pub fn build(&self) -> Result<Index> {
-        let capacity = self.shape.capacity.max(self.index.rows()).max(1);
+        let capacity = self.shape.capacity.max(self.index.next_row()).max(1);
         self.index.arranged_as(Shape { capacity, ..self.shape })
     }
 
@@ -119,7 +119,7 @@ impl Index {
 
     /// A copy in its own memory with room for `capacity` rows, in the same order, without removed rows.
     fn copied(&self, capacity: u64) -> Result<Index> {
-        self.copy_in_order(self.shape_for(capacity), 0..self.rows())
+        self.copy_in_order(self.shape_for(capacity), 0..self.next_row())
     }
 
     /// A copy in its own memory, with room for `capacity` rows. Removed rows are left out, and the others are in the
@@ -127,13 +127,13 @@ impl Index {
     ///
     /// # Errors
     /// [`Status::Full`] if there are more than `capacity` rows; [`Status::TooLarge`]; [`Status::OutOfMemory`].
-    pub fn arranged(&self, capacity: u64) -> Result<Index> {
+    pub fn arrange(&self, capacity: u64) -> Result<Index> {
         self.arranged_as(self.shape_for(capacity))
     }
 
     fn arranged_as(&self, shape: Shape) -> Result<Index> {
-        let mut order: Vec<u64> = crate::storage::try_vec(self.rows() as usize)?;
-        order.extend(0..self.rows());
+        let mut order: Vec<u64> = crate::storage::try_vec(self.next_row() as usize)?;
+        order.extend(0..self.next_row());
         order.sort_unstable_by_key(|row| (self.rows.count(*row), self.rows.id(*row), *row));
         self.copy_in_order(shape, order.into_iter())
     }
@@ -142,19 +142,19 @@ impl Index {
     /// `capacity` rows. The attachment is that of this one.
     ///
     /// # Errors
-    /// The errors of [`Index::merge`] and of [`Index::arranged`].
-    pub fn merged(&self, other: &Index, capacity: u64) -> Result<Index> {
+    /// The errors of [`Index::merge`] and of [`Index::arrange`].
+    pub fn arrange_both(&self, other: &Index, capacity: u64) -> Result<Index> {
         let mut both = self.copied((self.len() + other.len()).max(1))?;
         both.merge(other)?;
-        both.arranged(capacity)
+        both.arrange(capacity)
     }
 
     fn copy_in_order(&self, shape: Shape, order: impl Iterator<Item = u64>) -> Result<Index> {
         let (base, capacity) = (self.base(), shape.capacity);
         let geometry = shape.geometry()?;
-        // This does not go through a spec, because a spec has no secret key. If nobody vouches for rows, nobody does so
-        // in the copy.
-        let header = Header { geometry, capacity, count: 0, dirty: base.is_unvouched(), ..base.header().clone() };
+        // This does not go through a spec, because a spec has no secret key. If nobody marked rows clean, nobody does
+        // so in the copy.
+        let header = Header { geometry, capacity, count: 0, unclean: base.stays_unclean(), ..base.header().clone() };
         let words = Words::zeroed(geometry.payload_bytes)?;
         let base = Base::new(base.row(), header, base.hasher().clone(), words).with_instructions(base.instructions());
         let mut copy = Index::over(base)?;

@@ -1,8 +1,8 @@
 //! Makes a filter, of a kind that is made empty, from all hashes of a builder.
 
+use super::added::Offer;
 use super::collect::Collector;
 use super::create;
-use super::offered::Offer;
 use super::progress::Steps;
 use crate::batch::keys::Keys;
 use crate::contract::{COPY_PLACES, Progress, Records, Row};

@@ -19,7 +19,7 @@ mod inserted;
 mod map;
 #[cfg(feature = "map")]
 mod map_builder;
-mod offered;
+mod added;
 mod open;
 mod partial;
 mod payload;
@@ -37,7 +37,7 @@ mod universe;
 pub use builder::{Builder, BuilderOptions};
 pub use collect::{Collector, CollectorOptions, MIN_MEMORY_LIMIT, Record, Sorted};
 pub use compact::{
-    CompactOptions, check_compact, compact_contains_hash, compacts_contain_hash, load_compact, open_compact,
+    CompactOptions, compact_contains_hash, compacts_contain_hash, load_compact, open_compact, verify_compact,
 };
 pub(crate) use create::base;
 pub use create::{

@@ -205,8 +205,8 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
     let mut handle = H::over(Base::new(row, header, hasher, words))?;
-    // A writer may have died in the middle of a change of a dirty image.
-    let is_mended = options.mode == Mode::Write && handle.base().header().dirty;
+    // A writer may have died in the middle of a change of an unclean image.
+    let is_mended = options.mode == Mode::Write && handle.base().header().unclean;
     if !is_mended {
         handle.payload().check_state()?;
     }
@@ -227,8 +227,8 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
 /// How often an image is read again that is sealed while it is read.
 const ATTEMPTS: u32 = 4;
 
-/// A handle over a copy of the image that `read` copies from an offset on, as long as the image's header says. A dirty
-/// image is copied as it is, and stays dirty. So is an image that a writer changed during every attempt.
+/// A handle over a copy of the image that `read` copies from an offset on, as long as the image's header says. An
+/// unclean image is copied as it is, and stays unclean. So is an image that a writer changed during every attempt.
 fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<H> {
     let mut attempts = ATTEMPTS;
     loop {
@@ -243,7 +243,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
         };
         let before = witness()?;
         let payload = Words::read(payload_bytes, |bytes| read(bytes, HEADER_LENGTH as u64))?;
-        if !header.dirty {
+        if !header.unclean {
             let place = HEADER_LENGTH as u64 + payload_bytes;
             let read_table = || Words::read(table_bytes(payload_bytes), |bytes| read(bytes, place));
             let table = read_table()?;
@@ -251,7 +251,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
             if let Err(error) = checked {
                 // The tables are compared too, because an image that changed and came back to the same bytes has the
                 // same checksum.
-                let unchanged = !Header::read(|start| read(start, 0))?.0.dirty && witness()? == before;
+                let unchanged = !Header::read(|start| read(start, 0))?.0.unclean && witness()? == before;
                 let again = read_table()?;
                 let mut pairs = again.shared().iter().zip(table.shared());
                 if unchanged && pairs.all(|(a, b)| a.load(Ordering::Relaxed) == b.load(Ordering::Relaxed)) {
@@ -260,11 +260,11 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
                 if attempts > 0 {
                     continue;
                 }
-                header.dirty = true;
+                header.unclean = true;
             }
         }
         let mut handle = H::over(Base::new(row, header, hasher, payload))?;
-        if handle.base().header().dirty {
+        if handle.base().header().unclean {
             handle.payload_mut().mend()?;
         }
         handle.payload().check_payload()?;

@@ -1,9 +1,9 @@
 //! Builders that take in the keys of other builders, of other processes or machines.
 
+use super::added::Insertions;
 use super::builder::Builder;
 use super::collect::{Collector, Sorted};
 use super::create;
-use super::offered::Offered;
 use super::progress::Steps;
 use super::state::{self, Counts, Identity, State};
 use crate::contract::{Counted, Placed, Weighted};
@@ -11,7 +11,7 @@ use crate::error::{Result, error};
 
 impl Builder {
     /// Gives the builder's keys to `write` as bytes, piece by piece: those that were added, excluded or given as
-    /// frequent strangers, with their counts and weights. Another builder takes the bytes in ([`Builder::merge`]). So
+    /// frequent non-members, with their counts and weights. Another builder takes the bytes in ([`Builder::merge`]). So
     /// several processes or machines collect the keys of one filter, and one of them makes it. The keys stay in this
     /// builder.
     ///
@@ -48,8 +48,8 @@ impl Builder {
         let counts = Counts { added, excluded: self.excluded, frequent: frequent.map_or(0, Collector::added) };
         let members = match (&self.placed, &self.hashes) {
             (Some(placed), _) => placed.keys.work() + placed.keys.kept(),
-            (None, Offered::Once(hashes)) => hashes.work() + hashes.kept(),
-            (None, Offered::Counted { hashes, .. }) => hashes.work() + hashes.kept(),
+            (None, Insertions::Once(hashes)) => hashes.work() + hashes.kept(),
+            (None, Insertions::Counted { hashes, .. }) => hashes.work() + hashes.kept(),
         };
         let work = members + frequent.map_or(0, |frequent| frequent.work() + frequent.kept());
         let steps = &mut Steps::new(self.progress.as_deref_mut(), work);
@@ -60,11 +60,11 @@ impl Builder {
                 let (prefixes, keys) = (placed.prefixes()?, placed.keys.finish(0, steps)?);
                 state::write(&identity, counts, &prefixes, &keys, frequent, steps, write)
             }
-            (None, Offered::Once(hashes)) => {
+            (None, Insertions::Once(hashes)) => {
                 let hashes = hashes.finish(0, steps)?;
                 state::write(&identity, counts, &[], &hashes, frequent, steps, write)
             }
-            (None, Offered::Counted { hashes, .. }) => {
+            (None, Insertions::Counted { hashes, .. }) => {
                 let hashes = hashes.finish(0, steps)?;
                 state::write(&identity, counts, &[], &hashes, frequent, steps, write)
             }
@@ -96,7 +96,7 @@ impl Builder {
         let mark = self.frequent.as_ref().map(Collector::mark);
         if let Some(collector) = &mut self.frequent {
             collector.merge(frequent, |record: Weighted| match record.units() {
-                0 => Err(error!(Corrupt, "a frequent stranger has no weight")),
+                0 => Err(error!(Corrupt, "a frequent non-member has no weight")),
                 _ => Ok(record),
             })?;
         }
@@ -119,8 +119,8 @@ impl Builder {
         let row = create::row_of(&self.spec)?;
         let of = match (&self.placed, &self.hashes) {
             (Some(_), _) => Identity::of::<Placed>,
-            (None, Offered::Once(_)) => Identity::of::<u64>,
-            (None, Offered::Counted { .. }) => Identity::of::<Counted>,
+            (None, Insertions::Once(_)) => Identity::of::<u64>,
+            (None, Insertions::Counted { .. }) => Identity::of::<Counted>,
         };
         of(row, &self.spec, &self.hasher)
     }

@@ -8,7 +8,7 @@ use crate::spec::Spec;
 use std::sync::Mutex;
 
 /// Makes the payload from the records with `make`, with the memory that the records leave and `threads` threads. The
-/// frequent strangers are given if the kind takes any. The capacity of the spec is the number of records. `steps`
+/// frequent non-members are given if the kind takes any. The capacity of the spec is the number of records. `steps`
 /// learns of all the remaining work.
 ///
 /// # Errors

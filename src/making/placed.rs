@@ -172,8 +172,8 @@ pub fn copy_of_old(row: &Row, parts: &Parts, spec: &Spec, hasher: &Hasher, old: 
             "the older filter and the newer divide keys by prefixes of different lengths"
         ));
     }
-    if old.is_unvouched() {
-        return Err(error!(Dirty, "nobody vouches for the older filter"));
+    if old.stays_unclean() {
+        return Err(error!(Unclean, "nobody marked the older filter clean"));
     }
     old.copy()
 }

@@ -24,11 +24,11 @@ pub struct Request {
     /// kinds are proposed that have a bit for each integer below this number. If keys are static, kinds that exclude
     /// the other keys make no error. 0 is unknown.
     pub universe: u64,
-    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent strangers. These are known keys, as
-    /// many as `strangers` says. Kinds that take such keys include that share of lookups in their rate.
+    /// The share of all lookups of absent keys, from 0 to 1, that asks for frequent non-members. These are known keys,
+    /// as many as `non_members` says. Kinds that take such keys include that share of lookups in their rate.
     pub frequent: f64,
-    /// How many frequent strangers there are; 0 means as many as `keys`.
-    pub strangers: u64,
+    /// How many frequent non-members there are; 0 means as many as `keys`.
+    pub non_members: u64,
     /// How often each key comes at most, if keys are counted. Kinds that count have room for that, or say why not. 0
     /// counts as 1.
     pub times: u64,
@@ -44,7 +44,7 @@ impl Default for Request {
             is_static: false,
             universe: 0,
             frequent: 0.0,
-            strangers: 0,
+            non_members: 0,
             times: 0,
         }
     }
@@ -113,9 +113,9 @@ pub fn plan(request: &Request) -> Result<[Proposal; FILTERS_COUNT]> {
         let share = Number(request.frequent);
         return Err(error!(OutOfRange, "frequent = {share} is not a share from 0 to 1"));
     }
-    if request.strangers != 0 && request.frequent == 0.0 {
-        let strangers = request.strangers;
-        return Err(error!(Contradiction, "strangers = {strangers} have no share of lookups: set frequent"));
+    if request.non_members != 0 && request.frequent == 0.0 {
+        let non_members = request.non_members;
+        return Err(error!(Contradiction, "non-members = {non_members} have no share of lookups: set frequent"));
     }
     if universe != 0 && keys > universe {
         return Err(error!(OutOfRange, "keys = {keys} are more than the universe = {universe} has"));
@@ -303,8 +303,8 @@ fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
         Request { universe, .. } if row.excludes.is_some() && *universe > 0 => {
             Some(Others { keys: universe - keys.min(*universe), share: 1.0 })
         }
-        Request { frequent, strangers, .. } if row.takes_frequent && *frequent > 0.0 => {
-            Some(Others { keys: if *strangers == 0 { keys } else { *strangers }, share: *frequent })
+        Request { frequent, non_members, .. } if row.takes_frequent && *frequent > 0.0 => {
+            Some(Others { keys: if *non_members == 0 { keys } else { *non_members }, share: *frequent })
         }
         _ => None,
     }

@@ -84,7 +84,7 @@ pub struct Counts {
     pub added: u64,
     /// The excluded ones among them.
     pub excluded: u64,
-    /// How often frequent strangers were given.
+    /// How often frequent non-members were given.
     pub frequent: u64,
 }
 
@@ -149,7 +149,7 @@ pub struct State<'a> {
     pub prefixes: &'a [u8],
     /// The records of members and excluded keys.
     pub members: &'a [u8],
-    /// The records of frequent strangers.
+    /// The records of frequent non-members.
     pub frequent: &'a [u8],
 }
 

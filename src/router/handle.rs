@@ -220,7 +220,7 @@ impl Router {
     }
 
     /// Insertions less removals; 0 if there were more removals.
-    pub fn offered(&self) -> u64 {
+    pub fn insertions(&self) -> u64 {
         self.base().count_now()
     }
 

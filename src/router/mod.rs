@@ -19,7 +19,7 @@ pub mod state;
 pub use edges::Edge;
 pub use exchange::Received;
 pub use handle::Router;
-pub use rates::{LevelRates, Rates};
+pub use rates::{LevelStatistics, Statistics};
 pub use route::{MAX_WALK, Route, Walk};
 
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure};

@@ -7,7 +7,7 @@ use crate::router::sizing::{FILL, fill, keys_at, rate_of_fill};
 
 /// The rates of one level. The first level is the neighbours themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LevelRates {
+pub struct LevelStatistics {
     /// The expected number of keys at this level of one edge, from the capacity and the fan-out of the spec; 0 without
     /// a capacity.
     pub expected_keys: f64,
@@ -25,11 +25,11 @@ pub struct LevelRates {
 
 /// The rates of a router.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rates {
+pub struct Statistics {
     /// How many levels there are.
     pub levels: usize,
     /// The rates of each level.
-    pub level: [LevelRates; MAX_LEVELS],
+    pub level: [LevelStatistics; MAX_LEVELS],
     /// The share of bits that the node's own keys set.
     pub own_fill: f64,
     /// The probability that a query for a key that no node has goes over some edge.
@@ -43,11 +43,11 @@ pub struct Rates {
 impl Router {
     /// Says how often this router misleads queries. Reads the counters of the node's own keys, and some words of each
     /// edge.
-    pub fn rates(&self) -> Rates {
+    pub fn statistics(&self) -> Statistics {
         let layout = self.state.layout;
-        let mut rates = Rates {
+        let mut rates = Statistics {
             levels: layout.levels,
-            level: [LevelRates::default(); MAX_LEVELS],
+            level: [LevelStatistics::default(); MAX_LEVELS],
             own_fill: self.own_fill(),
             false_route_rate: 0.0,
             ignored: 0,

@@ -56,12 +56,12 @@ pub fn symbols_for(differences: f64, deviation: f64) -> u64 {
     sizing::size_for(likely.max(1), 0.1).unwrap_or(u64::MAX)
 }
 
-/// The rate of a filter of `filtered` keys that costs the fewest bytes if `strangers` other keys are looked up, and
-/// each one that passes costs a difference of coded symbols. With f filtered keys, s strangers and c bytes for a
+/// The rate of a filter of `filtered` keys that costs the fewest bytes if `non_members` other keys are looked up, and
+/// each one that passes costs a difference of coded symbols. With f filtered keys, s non-members and c bytes for a
 /// difference, the bytes f log2(1 / e) 1.44 / 8 + e s c are least at the rate e = 0.26 f / (s c).
-pub fn filter_rate(filtered: f64, strangers: f64, key_bytes: usize) -> f64 {
+pub fn filter_rate(filtered: f64, non_members: f64, key_bytes: usize) -> f64 {
     let each = 1.36 * symbol_bytes(key_bytes);
-    (FILTER_BITS / (8.0 * core::f64::consts::LN_2) * filtered / (strangers.max(1.0) * each)).clamp(1e-6, 1.0)
+    (FILTER_BITS / (8.0 * core::f64::consts::LN_2) * filtered / (non_members.max(1.0) * each)).clamp(1e-6, 1.0)
 }
 
 /// Bytes of a filter.
@@ -105,19 +105,19 @@ pub fn choose(known: &Known) -> Choice {
 mod tests {
     use super::*;
 
-    /// The bytes of a filter and of the strangers that pass it, where each costs 1.36 symbols of `symbol` bytes.
-    fn bytes(filtered: f64, strangers: f64, symbol: f64, rate: f64) -> f64 {
-        filtered * 0.18 * -rate.log2() + rate * strangers * 1.36 * symbol
+    /// The bytes of a filter and of the non-members that pass it, where each costs 1.36 symbols of `symbol` bytes.
+    fn bytes(filtered: f64, non_members: f64, symbol: f64, rate: f64) -> f64 {
+        filtered * 0.18 * -rate.log2() + rate * non_members * 1.36 * symbol
     }
 
     #[test]
     fn filters_have_the_cheapest_rate() {
         assert!((filter_bytes(1000.0, 0.01) - 1195.9).abs() < 0.1);
         for (key_bytes, symbol) in [(8, 17.5), (16, 25.5), (13, 25.5), (64, 73.5)] {
-            for (filtered, strangers) in [(1e5, 1e5), (1e4, 3e5), (2e6, 5e5)] {
-                let best = filter_rate(filtered, strangers, key_bytes);
-                let cost = |rate: f64| bytes(filtered, strangers, symbol, rate);
-                assert!(cost(best) < cost(0.99 * best) && cost(best) < cost(1.01 * best), "{filtered} {strangers}");
+            for (filtered, non_members) in [(1e5, 1e5), (1e4, 3e5), (2e6, 5e5)] {
+                let best = filter_rate(filtered, non_members, key_bytes);
+                let cost = |rate: f64| bytes(filtered, non_members, symbol, rate);
+                assert!(cost(best) < cost(0.99 * best) && cost(best) < cost(1.01 * best), "{filtered} {non_members}");
             }
         }
         assert_eq!((filter_rate(1e6, 0.0, 8), filter_rate(1.0, 1e9, 8)), (1.0, 1e-6));

@@ -133,11 +133,11 @@ impl Session {
     /// # Errors
     /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if
     /// kept symbols are asked for and there are none; [`Status::Contradiction`] for a sketch that is visibly not a set,
-    /// because keys were subtracted or removed that it did not have; [`Status::KeyMissing`]; [`Status::Dirty`];
+    /// because keys were subtracted or removed that it did not have; [`Status::KeyMissing`]; [`Status::Unclean`];
     /// [`Status::OutOfMemory`].
     pub fn new(sketch: &Sketch, role: Role, kept_symbols: bool) -> Result<Session> {
         let base = sketch.base();
-        base.check_vouched()?;
+        base.check_marked_clean()?;
         if let Some(refusal) = base.hasher().refusal() {
             return Err(refusal.into());
         }

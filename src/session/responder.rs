@@ -207,14 +207,14 @@ impl Step for Responder {
             }
             Next::Rest(stopped) => {
                 let of = course.elements().clone();
-                let strangers = {
+                let non_members = {
                     // For each element that a filter of the rate e stops, e / (1 - e) elements pass.
                     let stopped = (stopped.len() / of.words()) as f64;
                     let only_ours = stopped / (1.0 - self.rate).max(0.1);
                     (course.report.their_count as f64 - course.set.count as f64 + only_ours).max(0.0)
                 };
                 let passing = course.current();
-                let rate = choice::filter_rate(passing.count as f64, strangers, of.key_bytes);
+                let rate = choice::filter_rate(passing.count as f64, non_members, of.key_bytes);
                 let elements = passing.elements.as_deref().unwrap_or_default();
                 let mut to = link.begin(message::REST, 8 * stopped.len())?;
                 write_elements(&mut to, stopped, of.words())?;

@@ -177,8 +177,8 @@ fn wrong_messages_are_refused_and_change_nothing() {
             Session::new(&a, Role::Initiator, kept_symbols).unwrap(),
             Session::new(&b, Role::Responder, kept_symbols).unwrap(),
         ];
-        let mut stranger = Session::new(&a, Role::Initiator, kept_symbols).unwrap();
-        let mut earlier: Vec<Vec<u8>> = vec![stranger.send().unwrap().to_vec()];
+        let mut non_member = Session::new(&a, Role::Initiator, kept_symbols).unwrap();
+        let mut earlier: Vec<Vec<u8>> = vec![non_member.send().unwrap().to_vec()];
         let mut sender = 0;
         while sides[sender].turn() == Turn::Send {
             let message = sides[sender].send().unwrap().to_vec();

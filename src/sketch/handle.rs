@@ -314,14 +314,14 @@ impl Sketch {
         }
         let words = self.base().words().shared();
         if words.iter().any(|word| word.load(Ordering::Relaxed) != 0) {
-            let keys = self.offered();
+            let keys = self.insertions();
             return Err(error!(
                 Contradiction,
                 "the sketch has {keys} keys that are not kept; it keeps keys if you ask for that while it is empty"
             ));
         }
         // The count of a sketch without numbers may be wrong if some were removed before they were inserted.
-        if self.offered() > 0 {
+        if self.insertions() > 0 {
             self.clear()?;
         }
         self.kept = Some(Kept::new(self.kind.key_shape().words()));
@@ -351,8 +351,8 @@ impl Sketch {
     }
 
     /// Adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both
-    /// together. If the other sketch is dirty, this one becomes dirty too, until somebody vouches for it. Linear in the
-    /// payload.
+    /// together. If the other sketch is unclean, this one becomes unclean too, until somebody marks it clean. Linear in
+    /// the payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
@@ -376,13 +376,13 @@ impl Sketch {
             check_compatible(self.base(), other.base())?;
         }
         let (ours, theirs) = (self.base().count_now(), other.base().count_now());
-        let unvouched = other.base().check_vouched()?;
+        let stays_unclean = other.base().check_marked_clean()?;
         self.kind.combine_with(&*other.kind, subtract)?;
         self.kept = None;
         self.changes = self.changes.wrapping_add(1);
         let count = if subtract { ours.saturating_sub(theirs) } else { ours.saturating_add(theirs) };
         self.base_mut().set_count(count);
-        if unvouched || other.base().is_unvouched() {
+        if stays_unclean || other.base().stays_unclean() {
             self.base_mut().taint();
         }
         Ok(())
@@ -465,7 +465,7 @@ impl Sketch {
     }
 
     /// Insertions less removals; 0 if there were more removals.
-    pub fn offered(&self) -> u64 {
+    pub fn insertions(&self) -> u64 {
         self.base().count_now()
     }
 

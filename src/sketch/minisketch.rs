@@ -24,7 +24,7 @@ impl Sketch {
     }
 
     /// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has
-    /// the same capacity and bits of an element as that one. Afterwards [`Sketch::offered`] is 0, because minisketch
+    /// the same capacity and bits of an element as that one. Afterwards [`Sketch::insertions`] is 0, because minisketch
     /// does not count, and listings are not checked ([`Sketch::list`]), because minisketch has no checksum.
     ///
     /// # Errors

@@ -85,7 +85,7 @@ impl Fields {
                 payload_bytes,
             },
             count,
-            dirty: false,
+            unclean: false,
         };
         Header::decode(&header.encode())
     }
@@ -126,17 +126,17 @@ impl Fields {
 /// The header that describes a filter at this moment.
 ///
 /// # Errors
-/// [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for the filter.
+/// [`Status::Unclean`](crate::Status::Unclean) if nobody marked the filter clean.
 pub fn described(base: &Base) -> Result<Header> {
-    if base.is_unvouched() {
-        return Err(unvouched());
+    if base.stays_unclean() {
+        return Err(stays_unclean());
     }
-    Ok(Header { dirty: false, count: base.count_now(), ..base.header().clone() })
+    Ok(Header { unclean: false, count: base.count_now(), ..base.header().clone() })
 }
 
 #[cold]
-fn unvouched() -> Error {
-    error!(Dirty, "nobody vouches for the filter, and neither a packed form nor a delta could say so: vouch first")
+fn stays_unclean() -> Error {
+    error!(Unclean, "nobody marked the filter clean, and neither a packed form nor a delta could say so: vouch first")
 }
 
 /// A rate as a number: twice its bits, or, if the rate is a decimal `m / 10^e` of few digits, the odd number `m 2^5 + e

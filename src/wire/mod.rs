@@ -39,7 +39,7 @@ const DIGEST: usize = 8;
 /// image in place.
 ///
 /// # Errors
-/// The errors of the sink; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for the payload;
+/// The errors of the sink; [`Status::Unclean`](crate::Status::Unclean) if nobody marked the payload clean;
 /// [`Status::Corrupt`](crate::Status::Corrupt) if an image in place does not match its checksums;
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
 pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
@@ -78,7 +78,7 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash
-/// function, seed or key; [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for one of the payloads, or if
+/// function, seed or key; [`Status::Unclean`](crate::Status::Unclean) if nobody marked one of the payloads clean, or if
 /// `old` changed meanwhile; otherwise as [`pack`].
 pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     let copies = (copy_in_place(old.base())?, copy_in_place(new.base())?);
@@ -94,7 +94,7 @@ pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     // Other threads may insert into `old` while this function reads it.
     match digest_of(&before, old.words())? == digest {
         true => Ok(()),
-        false => Err(error!(Dirty, "the older filter changed while the delta was made")),
+        false => Err(error!(Unclean, "the older filter changed while the delta was made")),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the delta is for another state;
-/// [`Status::Dirty`](crate::Status::Dirty) if nobody vouches for `old`; otherwise as [`unpack`].
+/// [`Status::Unclean`](crate::Status::Unclean) if nobody marked `old` clean; otherwise as [`unpack`].
 pub fn patch<H: Image>(old: &H, bytes: &[u8], most_bytes: u64) -> Result<H> {
     let (mut rest, check) = opened(bytes, DELTA)?;
     let copy = copy_in_place(old.base())?;

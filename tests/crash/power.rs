@@ -66,7 +66,7 @@ fn check(file: &[u8], progress: &Progress, folder: &Path) {
     let path = folder.join("left.petal");
     fs::write(&path, file).unwrap();
     let filter = open(&path, Mode::Read).unwrap();
-    if !filter.base().header().dirty {
+    if !filter.base().header().unclean {
         filter.verify().expect("what says that it is clean is so");
     }
     let keys = OLD + progress.synced();

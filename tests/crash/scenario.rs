@@ -205,7 +205,7 @@ fn window_in_place(folder: &Path, progress: &Progress) {
         holds(&filter, key + 1, WINDOW);
     }
     assert!((0..100).all(|key| !filter.contains_u64(key)), "what is older is forgotten");
-    filter.vouch().unwrap();
+    filter.mark_clean().unwrap();
     drop(filter);
     open(&path, Mode::Load).unwrap().verify().unwrap();
 }
@@ -290,15 +290,15 @@ fn build(folder: &Path, progress: &Progress) {
 
 // ---- What must hold afterwards. -------------------------------------------------------------------------------------
 
-/// The file opens; it is clean and matches its checksums, or it is dirty; no key whose insertion had returned is
-/// missing; and only vouching makes a dirty file clean.
+/// The file opens; it is clean and matches its checksums, or it is unclean; no key whose insertion had returned is
+/// missing; and only vouching makes an unclean file clean.
 fn image_in_place(folder: &Path, progress: &Progress) {
     let path = file(folder);
     let filter = open(&path, Mode::Read).unwrap();
-    let dirty = filter.base().header().dirty;
+    let unclean = filter.base().header().unclean;
     let verified = filter.verify().map_err(|error| error.status());
-    assert_eq!(verified, if dirty { Err(Status::Dirty) } else { Ok(()) }, "what the file says of itself");
-    assert!(!(dirty && progress.in_order()), "it was in order and is dirty");
+    assert_eq!(verified, if unclean { Err(Status::Unclean) } else { Ok(()) }, "what the file says of itself");
+    assert!(!(unclean && progress.in_order()), "it was in order and is unclean");
     let keys = OLD + progress.inserted();
     assert!((0..keys).all(|key| filter.contains_u64(key)), "a key is missing");
     drop(filter);
@@ -312,11 +312,11 @@ fn image_in_place(folder: &Path, progress: &Progress) {
         }
         drop(filter);
         let after = open(&path, Mode::Read).unwrap();
-        assert_eq!(after.base().header().dirty, dirty, "{mode:?} handles vouch for nothing");
+        assert_eq!(after.base().header().unclean, unclean, "{mode:?} handles vouch for nothing");
         assert!(after.contains_u64(keys));
     }
     let mut filter = open(&path, Mode::Write).unwrap();
-    filter.vouch().unwrap();
+    filter.mark_clean().unwrap();
     drop(filter);
     let filter = open(&path, Mode::Load).unwrap();
     filter.verify().unwrap();

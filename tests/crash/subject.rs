@@ -24,8 +24,8 @@ pub trait Subject: Send + Sync {
     fn act(&self, path: &Path, steps: std::ops::Range<u64>, progress: &[AtomicU64; 4]);
 
     /// Checks an image whose writer died after the step `done` had returned, and before the next one had: the image
-    /// opens, and says that it is dirty; no step that returned is lost; the step under way can be taken again; and the
-    /// image can be vouched for. `Err` says what does not hold.
+    /// opens, and says that it is unclean; no step that returned is lost; the step under way can be taken again; and
+    /// the image can be vouched for. `Err` says what does not hold.
     fn check(&self, image: &[u8], done: u64) -> std::result::Result<(), String>;
 }
 
@@ -42,7 +42,7 @@ pub struct Of<H, World> {
     pub step: fn(&mut H, &mut World, u64) -> Result<()>,
     /// Whether a step can be taken again after a writer died in it.
     pub is_repeated: fn(&H, u64) -> bool,
-    /// Whether a reader sees only whole steps. Otherwise only whoever changes or copies a dirty image does.
+    /// Whether a reader sees only whole steps. Otherwise only whoever changes or copies an unclean image does.
     pub reads_whole: bool,
     /// What is lost of an image, compared with handles that took all steps before the one under way, and this step too.
     pub lost: fn(&Seen<H>) -> Option<String>,
@@ -118,13 +118,13 @@ impl<H: Image + Send + Sync, World> Subject for Of<H, World> {
         let shown = |when: &'static str| move |error: petal::Error| format!("{when}: {:?}: {error}", error.status());
 
         let read: H = buffer.open(Mode::Read).map_err(shown("opened for reading"))?;
-        let is_dirty = read.base().header().dirty;
-        if done > 0 && !is_dirty {
+        let is_unclean = read.base().header().unclean;
+        if done > 0 && !is_unclean {
             return Err("the image says that it is clean".into());
         }
         match read.verify() {
-            Err(error) if error.status() == petal::Status::Dirty && is_dirty => {}
-            Ok(()) if !is_dirty => {}
+            Err(error) if error.status() == petal::Status::Unclean && is_unclean => {}
+            Ok(()) if !is_unclean => {}
             outcome => return Err(format!("verifying gives {outcome:?}")),
         }
         if self.reads_whole {
@@ -152,10 +152,10 @@ impl<H: Image + Send + Sync, World> Subject for Of<H, World> {
         };
         let mut next: H = buffer.open(Mode::Write).map_err(shown("opened to be vouched for"))?;
         lost(&next, "the step again")?;
-        if is_dirty && !next.base().is_unvouched() {
+        if is_unclean && !next.base().stays_unclean() {
             return Err("a later writer made the image clean".into());
         }
-        next.vouch().map_err(shown("vouching"))?;
+        next.mark_clean().map_err(shown("vouching"))?;
         drop(next);
         let last: H = buffer.open(Mode::Load).map_err(shown("loaded at last"))?;
         last.verify().map_err(shown("verified at last"))?;

@@ -4,8 +4,9 @@ use crate::subject::{Of, Seen, Subject};
 use petal::registry::{FILTERS, MAPS, SKETCHES, find_name};
 use petal::router::{Received, Router};
 use petal::{
-    Aggregate, Capabilities, Digest, Filter, FindOptions, Image, Index, Map, MapBuilder, Meeting, Mode, Row, Sketch,
-    Spec, StateValue, Status, create, create_as, create_index, create_map, create_router, create_sketch,
+    Aggregate, AggregateAnswer, AggregateStateValue, Capabilities, Digest, DigestFindOptions, Filter, Image, Index,
+    Map, MapBuilder, Mode, Row, Sketch, Spec, Status, create, create_as, create_index, create_map, create_router,
+    create_sketch,
 };
 
 /// Keys of a filter, each of which is a step.
@@ -196,8 +197,8 @@ fn turn(step: u64) -> (u64, u64) {
     (step / 2 % PARTICIPANTS, step / 2 / PARTICIPANTS)
 }
 
-fn state_of(participant: u64, turn: u64) -> StateValue {
-    StateValue { state: (turn % 16) as u32, value: (mix(participant * 1000 + turn) % 1_000_003) as f64 - 5e5 }
+fn state_of(participant: u64, turn: u64) -> AggregateStateValue {
+    AggregateStateValue { state: (turn % 16) as u32, value: (mix(participant * 1000 + turn) % 1_000_003) as f64 - 5e5 }
 }
 
 /// Whether a participant leaves at a turn, to come back at the next one.
@@ -223,19 +224,19 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
             let was = turn.checked_sub(1).filter(|turn| !leaves(id, *turn)).map(|turn| state_of(id, turn));
             let outcome = if step % 2 == 0 {
                 match was {
-                    Some(was) if leaves(id, turn) => aggregate.leave_u64(id, was).map(drop),
+                    Some(was) if leaves(id, turn) => aggregate.remove_u64(id, was).map(drop),
                     None if leaves(id, turn) => Ok(()),
-                    was => aggregate.meet_u64(id, now, was.as_slice()).map(drop),
+                    was => aggregate.add_u64(id, now, was.as_slice()).map(drop),
                 }
             } else if leaves(id, turn) {
-                was.map_or(Ok(()), |was| aggregate.forget_u64(id, was.state).map(drop))
+                was.map_or(Ok(()), |was| aggregate.forget_sent_u64(id, was.state).map(drop))
             } else {
-                let first = Meeting::First;
-                let answer = was.map_or(first, |was| Meeting::Changed { replaced: was.state });
+                let first = AggregateAnswer::First;
+                let answer = was.map_or(first, |was| AggregateAnswer::Changed { replaced: was.state });
                 // A state that was told already is not told again.
-                match aggregate.told_u64(id) {
+                match aggregate.list_sent_u64(id) {
                     Ok(told) if told == [now.state] => Ok(()),
-                    _ => aggregate.tell_u64(id, now.state, Some(answer)),
+                    _ => aggregate.record_sent_u64(id, now.state, Some(answer)),
                 }
             };
             // The aggregate may lack the role that a step needs.
@@ -245,14 +246,14 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
         reads_whole: false,
         lost: |Seen { image, before, after, .. }| {
             let results = |aggregate: &Aggregate| {
-                let counts: Vec<_> = (0..16).map(|state| aggregate.count_of(state).unwrap_or(0)).collect();
-                let mut results = aggregate.results();
+                let counts: Vec<_> = (0..16).map(|state| aggregate.count_in_state(state).unwrap_or(0)).collect();
+                let mut results = aggregate.statistics();
                 // A meeting that is repeated is counted as a duplicate.
                 results.tallies.duplicates = 0;
                 format!("{results:?} {counts:?} {}", aggregate.base().count())
             };
             let all = |aggregate: &Aggregate| {
-                let told = (0..PARTICIPANTS).map(|id| aggregate.told_u64(id).unwrap_or_default());
+                let told = (0..PARTICIPANTS).map(|id| aggregate.list_sent_u64(id).unwrap_or_default());
                 told.collect::<Vec<_>>()
             };
             either("the aggregate", results(image), results(before), results(after))
@@ -302,7 +303,7 @@ fn digest(name: &str, settings: &[(&str, f64)]) -> Of<Digest, ()> {
             }
             let is_sample = |step: &u64| *step + 8 >= *done || step.is_multiple_of(16);
             let has = |digest: &Digest, step: u64| {
-                let found = digest.find(&payload(step)[50..650], &FindOptions::default()).unwrap();
+                let found = digest.find(&payload(step)[50..650], &DigestFindOptions::default()).unwrap();
                 found.matches.iter().any(|found| found.payload.is_none_or(|payload| payload == step))
             };
             let missing = (0..*done).filter(is_sample).find(|step| has(before, *step) && !has(image, *step))?;
@@ -409,7 +410,10 @@ fn index(store: &str) -> Of<Index, ()> {
             }
         },
         is_repeated: |index, step| {
-            index.rows().checked_sub(1).is_none_or(|last| index.row_at(last).unwrap().is_none_or(|(id, _)| id != step))
+            index
+                .next_row()
+                .checked_sub(1)
+                .is_none_or(|last| index.row_at(last).unwrap().is_none_or(|(id, _)| id != step))
         },
         reads_whole: true,
         lost: |Seen { image, before, after, .. }| {
@@ -426,8 +430,8 @@ fn index(store: &str) -> Of<Index, ()> {
                 };
                 either(&format!("row {number}"), row(image), row(before), row(after))
             };
-            either("the number of rows", image.rows(), before.rows(), after.rows())
-                .or_else(|| (0..after.rows()).find_map(of_row))
+            either("the number of rows", image.next_row(), before.next_row(), after.next_row())
+                .or_else(|| (0..after.next_row()).find_map(of_row))
         },
     }
 }

@@ -33,7 +33,7 @@ fn main() {
 /// What is generated from one structure written in three ways, to test that the results differ.
 fn samples(includes: &Path) -> Result<String, String> {
     let checks = |fields| {
-        let text = format!("#include <stdint.h>\ntypedef struct petal_pair {{ {fields} }} petal_pair;");
+        let text = format!("#include <stdint.h>\ntypedef struct petal_sketch_pair {{ {fields} }} petal_sketch_pair;");
         read_back::checks(&text, includes, &[])
     };
     Ok(format!(

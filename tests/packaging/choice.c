@@ -89,11 +89,11 @@ int main(int argc, char **argv)
     size_t kinds = strtoul(argv[1], NULL, 10), count;
     must(petal_kind_count() == kinds, "the number of kinds");
     petal_plan_request request = PETAL_PLAN_REQUEST_INIT;
-    petal_proposal proposals[8];
+    petal_plan_proposal proposals[8];
     for (size_t i = 0; i < 8; i++) proposals[i].struct_size = sizeof proposals[i];
     request.keys = 1000;
     request.false_positive_rate = .01;
-    must(petal_plan(&request, proposals, 8, &count, &error) == PETAL_OK && count <= kinds, "the plan");
+    must(petal_plan_propose(&request, proposals, 8, &count, &error) == PETAL_OK && count <= kinds, "the plan");
     must(proposals[0].kind == PETAL_KIND_BLOCKED && proposals[0].status == PETAL_OK, "blocked is proposed");
 
     petal_filter *filter;

@@ -224,9 +224,9 @@ check "the stack is not executable" stack
 relro() { readelf -lW "$so" | grep -q GNU_RELRO; }
 check "relocations are read-only after loading (RELRO)" relro
 needed() {
-    strangers=$(dynamic | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+    non_members=$(dynamic | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
         grep -v -E '^(libc\.so\.6|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|libgcc_s\.so\.1|ld-linux.*|libc\.musl.*)$')
-    [ -z "$strangers" ] || { echo "needs $strangers"; return 1; }
+    [ -z "$non_members" ] || { echo "needs $non_members"; return 1; }
 }
 check "it needs the C library and libgcc_s only" needed
 

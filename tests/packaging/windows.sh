@@ -55,9 +55,9 @@ check "petal.map, petal.def and petal.dll name the same functions" symbols
 # What the system has, and nothing of a compiler.
 needed() {
     system='kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-[a-z0-9-]*'
-    strangers=$(x86_64-w64-mingw32-objdump -p "$prefix/bin/petal.dll" | sed -n 's/^.*DLL Name: //p' |
+    non_members=$(x86_64-w64-mingw32-objdump -p "$prefix/bin/petal.dll" | sed -n 's/^.*DLL Name: //p' |
         grep -viE "^($system)\.dll$")
-    [ -z "$strangers" ] || { echo "needs $strangers"; return 1; }
+    [ -z "$non_members" ] || { echo "needs $non_members"; return 1; }
 }
 check "petal.dll needs the system's libraries only" needed
 

@@ -320,7 +320,7 @@ fn windows_are_merged_by_age() {
 #[derive(Clone)]
 struct Model {
     window: Window,
-    offered: u64,
+    insertions: u64,
     advanced: u64,
     /// For each key, how many were offered and how many steps were made when it came, and how many generations may have
     /// passed since then in filters that were merged.
@@ -330,16 +330,16 @@ struct Model {
 
 impl Model {
     /// The most generations that began since a key came.
-    fn generations(&self, [offered, advanced, before]: [u64; 3]) -> u64 {
-        let by_keys = self.window.keys.map_or(0, |keys| (self.offered - offered).div_ceil(keys));
+    fn generations(&self, [insertions, advanced, before]: [u64; 3]) -> u64 {
+        let by_keys = self.window.keys.map_or(0, |keys| (self.insertions - insertions).div_ceil(keys));
         before + by_keys + (self.advanced - advanced)
     }
 
     fn insert(&mut self, hash: u64, is_young: bool) {
-        self.offered += 1;
+        self.insertions += 1;
         self.count += 1;
         if is_young {
-            self.keys.insert(hash, [self.offered, self.advanced, 0]);
+            self.keys.insert(hash, [self.insertions, self.advanced, 0]);
         }
     }
 
@@ -368,7 +368,7 @@ fn long_streams_lose_nothing() {
         let streams = cases().iter().filter(|other| other.row.kind == case.row.kind).count();
         let touches = case.value("touch") != Some(0.0);
         let (mut filter, mut twin) = (empty(spec), empty(spec));
-        let mut model = Model { window, offered: 0, advanced: 0, keys: HashMap::new(), count: 0 };
+        let mut model = Model { window, insertions: 0, advanced: 0, keys: HashMap::new(), count: 0 };
         let mut random = mix(case.name().len() as u64);
         let mut next = || {
             random = random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -443,11 +443,11 @@ fn long_streams_lose_nothing() {
                     let mut hashes: Vec<u64> = (0..next() % 60).map(|_| key(next())).collect();
                     let count = hashes.len() as u64;
                     hashes.retain(|hash| other.insert_hash(*hash).unwrap() || touches);
-                    let now = [model.offered, model.advanced, 0];
+                    let now = [model.insertions, model.advanced, 0];
                     // After a merge, it does not show any more where in their generation keys were.
                     for came in model.keys.values_mut() {
-                        let [offered, advanced, before] = *came;
-                        let by_keys = window.keys.map_or(0, |keys| (now[0] - offered).div_ceil(keys));
+                        let [insertions, advanced, before] = *came;
+                        let by_keys = window.keys.map_or(0, |keys| (now[0] - insertions).div_ceil(keys));
                         *came = [now[0], now[1], before + by_keys + (now[1] - advanced)];
                     }
                     for (i, hash) in hashes.iter().enumerate() {

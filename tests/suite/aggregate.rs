@@ -4,8 +4,8 @@ use crate::common::{Buffer, golden, image as bytes, is_soak, mix};
 use crate::format::seal;
 use petal::aggregate::{ROLES, ROW, STATES};
 use petal::{
-    Aggregate, HashFunction, Image, Meeting, Mode, OpenOptions, Results, Spec, StateValue, Status, create_as, load_as,
-    open_as,
+    Aggregate, AggregateAnswer, AggregateStateValue, AggregateStatistics, HashFunction, Image, Mode, OpenOptions, Spec,
+    Status, create_as, load_as, open_as,
 };
 use std::collections::BTreeMap;
 
@@ -22,8 +22,8 @@ fn with_roles(spec: &Spec, roles: f64) -> Spec {
     spec
 }
 
-fn at(state: u32, value: f64) -> StateValue {
-    StateValue { state, value }
+fn at(state: u32, value: f64) -> AggregateStateValue {
+    AggregateStateValue { state, value }
 }
 
 /// Random numbers: SplitMix64.
@@ -41,7 +41,7 @@ impl Random {
 }
 
 /// The value of a participant in a state. Sums of these numbers are exact in doubles too.
-fn value_of(id: u64, state: u32) -> StateValue {
+fn value_of(id: u64, state: u32) -> AggregateStateValue {
     at(state, (mix(id << 8 | u64::from(state)) % 2001) as f64 / 8.0 - 100.0)
 }
 
@@ -58,7 +58,7 @@ fn meetings_do_what_a_table_does() {
         let (now, before) = (value_of(id, state), model.get(&id).copied());
         match random.below(8) {
             0 => {
-                let left = aggregate.leave_u64(id, now).unwrap();
+                let left = aggregate.remove_u64(id, now).unwrap();
                 assert_eq!(left, before == Some(state));
                 if left {
                     model.remove(&id);
@@ -67,18 +67,18 @@ fn meetings_do_what_a_table_does() {
             1 => {
                 // A participant that forgot what it told is refused if it changed.
                 let expected = match before {
-                    None => Meeting::First,
-                    Some(before) if before == state => Meeting::Duplicate,
-                    Some(_) => Meeting::Refused,
+                    None => AggregateAnswer::First,
+                    Some(before) if before == state => AggregateAnswer::Duplicate,
+                    Some(_) => AggregateAnswer::Refused,
                 };
-                assert_eq!(aggregate.meet_u64(id, now, &[]).unwrap(), expected, "step {step}");
+                assert_eq!(aggregate.add_u64(id, now, &[]).unwrap(), expected, "step {step}");
                 model.entry(id).or_insert(state);
-                counted[0] += u64::from(expected == Meeting::Refused);
+                counted[0] += u64::from(expected == AggregateAnswer::Refused);
             }
             2 if before.is_some_and(|before| before != state) => {
                 // So is one that cites another value.
                 let wrong = at(before.unwrap(), value_of(id, before.unwrap()).value + 0.5);
-                assert_eq!(aggregate.meet_u64(id, now, &[wrong]).unwrap(), Meeting::Refused);
+                assert_eq!(aggregate.add_u64(id, now, &[wrong]).unwrap(), AggregateAnswer::Refused);
                 counted[1] += 1;
             }
             _ => {
@@ -87,11 +87,11 @@ fn meetings_do_what_a_table_does() {
                 let cited =
                     if step % 2 == 0 { all } else { before.map(|state| value_of(id, state)).into_iter().collect() };
                 let expected = match before {
-                    None => Meeting::First,
-                    Some(before) if before == state => Meeting::Duplicate,
-                    Some(replaced) => Meeting::Changed { replaced },
+                    None => AggregateAnswer::First,
+                    Some(before) if before == state => AggregateAnswer::Duplicate,
+                    Some(replaced) => AggregateAnswer::Changed { replaced },
                 };
-                assert_eq!(aggregate.meet_u64(id, now, &cited).unwrap(), expected, "step {step}");
+                assert_eq!(aggregate.add_u64(id, now, &cited).unwrap(), expected, "step {step}");
                 model.insert(id, state);
             }
         }
@@ -99,10 +99,10 @@ fn meetings_do_what_a_table_does() {
             check(&aggregate, &model);
         }
     }
-    let tallies = aggregate.results().tallies;
+    let tallies = aggregate.statistics().tallies;
     assert_eq!([tallies.refused_firsts, tallies.refused_changes], counted);
     for (id, state) in &model {
-        assert!(aggregate.leave_u64(*id, value_of(*id, *state)).unwrap());
+        assert!(aggregate.remove_u64(*id, value_of(*id, *state)).unwrap());
     }
     check(&aggregate, &BTreeMap::new());
 }
@@ -110,12 +110,24 @@ fn meetings_do_what_a_table_does() {
 /// Compares the results with those of the table `model`.
 fn check(aggregate: &Aggregate, model: &BTreeMap<u64, u32>) {
     let values: Vec<f64> = model.iter().map(|(id, state)| value_of(*id, *state).value).collect();
-    let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, .. } =
-        aggregate.results();
+    let AggregateStatistics {
+        count,
+        sum,
+        mean,
+        maximum,
+        minimum,
+        is_maximum_exact,
+        is_minimum_exact,
+        participants,
+        ..
+    } = aggregate.statistics();
     assert_eq!((count, sum), (values.len() as u64, values.iter().sum::<f64>()));
     assert!(participants >= count as f64 && participants < count as f64 + 1e-3);
-    for state in 0..aggregate.states() {
-        assert_eq!(aggregate.count_of(state).unwrap(), model.values().filter(|one| **one == state).count() as u64);
+    for state in 0..aggregate.state_count() {
+        assert_eq!(
+            aggregate.count_in_state(state).unwrap(),
+            model.values().filter(|one| **one == state).count() as u64
+        );
     }
     aggregate.verify().unwrap();
     if values.is_empty() {
@@ -162,26 +174,27 @@ fn gossip(rate: f64, seed: u64) -> Gossip {
         while left > 0 {
             let (aggregator, teller) = (random.below(NODES), random.below(NODES));
             let state = states[teller as usize];
-            let told = nodes[teller as usize].told_u64(aggregator).unwrap();
+            let told = nodes[teller as usize].list_sent_u64(aggregator).unwrap();
             let previous: Vec<_> = told.into_iter().map(|state| value_of(teller, state)).collect();
-            let answer = nodes[aggregator as usize].meet_u64(teller, value_of(teller, state), &previous).unwrap();
-            nodes[teller as usize].tell_u64(aggregator, state, Some(answer)).unwrap();
+            let answer = nodes[aggregator as usize].add_u64(teller, value_of(teller, state), &previous).unwrap();
+            nodes[teller as usize].record_sent_u64(aggregator, state, Some(answer)).unwrap();
             let outcome = &mut outcomes[(aggregator * NODES + teller) as usize];
             left -= u64::from(outcome.replace(answer).is_none());
         }
-        let refused = outcomes.iter().filter(|outcome| **outcome == Some(Meeting::Refused)).count();
+        let refused = outcomes.iter().filter(|outcome| **outcome == Some(AggregateAnswer::Refused)).count();
         refused as f64 / outcomes.len() as f64
     };
     let refused_pairs = until_all_met(&mut nodes, &states);
     let truth: f64 = states.iter().enumerate().map(|(id, state)| value_of(id as u64, *state).value).sum();
-    let error = nodes.iter().map(|node| node.results().sum / truth - 1.0).sum::<f64>() / NODES as f64;
-    let tally = |count: fn(&Results) -> u64| nodes.iter().map(|node| count(&node.results())).sum::<u64>() as f64;
+    let error = nodes.iter().map(|node| node.statistics().sum / truth - 1.0).sum::<f64>() / NODES as f64;
+    let tally =
+        |count: fn(&AggregateStatistics) -> u64| nodes.iter().map(|node| count(&node.statistics())).sum::<u64>() as f64;
     let refused = tally(|results| results.tallies.refusals()) / tally(|results| results.tallies.meetings());
     for state in states.iter_mut().step_by(10) {
         *state = (*state + 1) % STATES;
     }
     until_all_met(&mut nodes, &states);
-    let applied = nodes.iter().map(|node| node.results().tallies.changes).sum();
+    let applied = nodes.iter().map(|node| node.statistics().tallies.changes).sum();
     Gossip { error, applied, refused, refused_pairs }
 }
 
@@ -194,7 +207,8 @@ const TABLE: [(f64, [f64; 2], [f64; 2]); 3] = [
     (0.001, [-0.012, 0.0017], [15_981.0, 2.9]),
 ];
 
-/// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expect` predicts.
+/// Gossip among 400 gives the errors of the table, within 4.5 deviations of a run, and those that `expected_errors`
+/// predicts.
 #[test]
 #[ignore = "slow: make test-all"]
 fn gossip_has_the_expected_errors() {
@@ -218,7 +232,7 @@ fn gossip_has_the_expected_errors() {
         assert!((mean(of_error) - error).abs() < 4.5 * error_deviation, "{} {error}", mean(of_error));
         assert!((mean(of_applied) - applied).abs() < 4.5 * applied_deviation, "{} {applied}", mean(of_applied));
         let aggregate: Aggregate = create_as(&spec(NODES, rate, 4)).unwrap();
-        let expected = aggregate.expect(NODES);
+        let expected = aggregate.expected_errors(NODES);
         assert!((mean(of_error) / 100.0 - expected.bias).abs() < 4.5 * error_deviation / 100.0);
         assert!(expected.false_positive_rate <= rate);
         assert!((0.95..1.1).contains(&(expected.missed_changes / expected.false_positive_rate)));
@@ -243,9 +257,9 @@ fn participants_are_estimated_without_bias() {
     for run in 0..RUNS {
         let mut aggregate: Aggregate = create_as(&Spec { seed: u64::from(run), ..spec(200, 0.05, 1) }).unwrap();
         // An id that seems known is refused or, at the rate once more, taken for a duplicate.
-        let mut is_missing = |id| aggregate.meet_u64(id, at(0, 1.0), &[]).unwrap() != Meeting::First;
+        let mut is_missing = |id| aggregate.add_u64(id, at(0, 1.0), &[]).unwrap() != AggregateAnswer::First;
         let missing = (0..200).filter(|id| is_missing(*id)).count() as u64;
-        let results = aggregate.results();
+        let results = aggregate.statistics();
         assert_eq!(results.count, 200 - missing);
         assert_eq!(results.tallies.refused_firsts + results.tallies.duplicates, missing);
         assert_eq!((results.tallies.refused_changes, results.tallies.meetings()), (0, 200));
@@ -289,25 +303,27 @@ fn estimates_hold_at_high_rates() {
         for run in 0..runs {
             let spec = Spec { seed: run, ..spec(participants, rate, STATES as u32) };
             let mut aggregate: Aggregate = create_as(&spec).unwrap();
-            expected = Some(aggregate.expect(participants));
-            let mut meet = |id, now, was: &[StateValue]| aggregate.meet_u64(id, now, was).unwrap();
+            expected = Some(aggregate.expected_errors(participants));
+            let mut meet = |id, now, was: &[AggregateStateValue]| aggregate.add_u64(id, now, was).unwrap();
             let mut states: Vec<_> = (0..participants).map(|id| (id, value_of(id, 0))).collect();
-            states.retain(|(id, now)| meet(*id, *now, &[]) == Meeting::First);
+            states.retain(|(id, now)| meet(*id, *now, &[]) == AggregateAnswer::First);
             refused.add((participants - states.len() as u64) as f64);
             // The first changes bring the memory into balance.
             let mut lost = 0;
             for round in 1..8 {
                 for (id, was) in &mut states {
-                    let now =
-                        StateValue { value: (round * 1000 + *id) as f64, ..value_of(*id, (round % STATES) as u32) };
+                    let now = AggregateStateValue {
+                        value: (round * 1000 + *id) as f64,
+                        ..value_of(*id, (round % STATES) as u32)
+                    };
                     match meet(*id, now, &[*was]) {
-                        Meeting::Duplicate => lost += u32::from(round > 3),
+                        AggregateAnswer::Duplicate => lost += u32::from(round > 3),
                         _ => *was = now,
                     }
                 }
             }
             missed.add(f64::from(lost) / (4 * states.len()) as f64);
-            come.add(aggregate.results().participants);
+            come.add(aggregate.statistics().participants);
         }
         let expected = expected.unwrap();
         let z = [come.z(participants as f64), refused.z(expected.refused_firsts), missed.z(expected.missed_changes)];
@@ -321,24 +337,24 @@ fn estimates_hold_at_high_rates() {
 fn extremes_know_whether_they_are_exact() {
     let mut aggregate: Aggregate = create_as(&spec(10, 1e-9, 3)).unwrap();
     for (id, value) in [(1, 5.0), (2, -0.0), (3, 5.0), (4, 2.0)] {
-        assert_eq!(aggregate.meet_u64(id, at(0, value), &[]).unwrap(), Meeting::First);
+        assert_eq!(aggregate.add_u64(id, at(0, value), &[]).unwrap(), AggregateAnswer::First);
     }
     let extremes = |aggregate: &Aggregate| {
-        let Results { maximum, minimum, is_maximum_exact, is_minimum_exact, .. } = aggregate.results();
+        let AggregateStatistics { maximum, minimum, is_maximum_exact, is_minimum_exact, .. } = aggregate.statistics();
         ((maximum, is_maximum_exact), (minimum, is_minimum_exact))
     };
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, true)));
-    assert!(aggregate.results().minimum.is_sign_positive());
-    aggregate.meet_u64(1, at(1, 3.0), &[at(0, 5.0)]).unwrap();
+    assert!(aggregate.statistics().minimum.is_sign_positive());
+    aggregate.add_u64(1, at(1, 3.0), &[at(0, 5.0)]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, true)), "another one still has it");
-    aggregate.meet_u64(3, at(1, 4.0), &[at(0, 5.0)]).unwrap();
+    aggregate.add_u64(3, at(1, 4.0), &[at(0, 5.0)]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, false), (0.0, true)), "a bound");
     // 0 and -0 are one value.
-    assert!(aggregate.leave_u64(2, at(0, 0.0)).unwrap());
+    assert!(aggregate.remove_u64(2, at(0, 0.0)).unwrap());
     assert_eq!(extremes(&aggregate), ((5.0, false), (0.0, false)));
-    aggregate.meet_u64(5, at(2, 5.0), &[]).unwrap();
+    aggregate.add_u64(5, at(2, 5.0), &[]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, false)), "a participant came to it again");
-    aggregate.meet_u64(6, at(2, -1.0), &[]).unwrap();
+    aggregate.add_u64(6, at(2, -1.0), &[]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (-1.0, true)));
 }
 
@@ -346,16 +362,19 @@ fn extremes_know_whether_they_are_exact() {
 #[test]
 fn sums_do_not_drift() {
     let mut aggregate: Aggregate = create_as(&spec(10, 1e-9, 2)).unwrap();
-    aggregate.meet_u64(1, at(0, 0.1), &[]).unwrap();
-    aggregate.meet_u64(2, at(0, 1e300), &[]).unwrap();
+    aggregate.add_u64(1, at(0, 0.1), &[]).unwrap();
+    aggregate.add_u64(2, at(0, 1e300), &[]).unwrap();
     for i in 0..1000 {
         let (from, to) = (i % 2, (i + 1) % 2);
         let value = |state| at(state, if state == 0 { 1e300 } else { -3e-300 });
-        assert_eq!(aggregate.meet_u64(2, value(to), &[value(from)]).unwrap(), Meeting::Changed { replaced: from });
+        assert_eq!(
+            aggregate.add_u64(2, value(to), &[value(from)]).unwrap(),
+            AggregateAnswer::Changed { replaced: from }
+        );
     }
-    assert_eq!(aggregate.results().sum, 1e300);
-    assert!(aggregate.leave_u64(2, at(0, 1e300)).unwrap());
-    assert_eq!((aggregate.results().sum, aggregate.results().mean), (0.1, 0.1));
+    assert_eq!(aggregate.statistics().sum, 1e300);
+    assert!(aggregate.remove_u64(2, at(0, 1e300)).unwrap());
+    assert_eq!((aggregate.statistics().sum, aggregate.statistics().mean), (0.1, 0.1));
 }
 
 /// A value that nobody had is taken away if the memories mistake it for one that is there. No more ids have an extreme
@@ -368,17 +387,17 @@ fn values_taken_by_mistake_leave_an_image_that_opens() {
         let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 2) };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
         for id in 0..6 {
-            aggregate.meet_u64(id, at(0, 5.0), &[]).unwrap();
+            aggregate.add_u64(id, at(0, 5.0), &[]).unwrap();
         }
         for other in 0..20 {
-            let count = aggregate.results().count;
-            taken += u32::from(aggregate.leave_u64(other % 6, at(0, f64::from(other as u32))).unwrap() && other != 5);
+            let count = aggregate.statistics().count;
+            taken += u32::from(aggregate.remove_u64(other % 6, at(0, f64::from(other as u32))).unwrap() && other != 5);
             let cited = [at(0, f64::from(other as u32) + 100.0)];
-            let changed = aggregate.meet_u64(other % 6, at(1, 5.0), &cited).unwrap();
-            taken += u32::from(matches!(changed, Meeting::Changed { .. }));
+            let changed = aggregate.add_u64(other % 6, at(1, 5.0), &cited).unwrap();
+            taken += u32::from(matches!(changed, AggregateAnswer::Changed { .. }));
             aggregate.verify().unwrap();
             load(&bytes(&aggregate)).unwrap();
-            assert!(aggregate.results().count <= count + 1);
+            assert!(aggregate.statistics().count <= count + 1);
         }
     }
     assert!(taken > 20, "{taken}");
@@ -393,10 +412,10 @@ fn several_states_that_seem_aggregated_are_refused() {
         let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 3) };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
         for id in 0..6 {
-            aggregate.meet_u64(id, at(id as u32 % 3, 5.0), &[]).unwrap();
+            aggregate.add_u64(id, at(id as u32 % 3, 5.0), &[]).unwrap();
         }
         for id in 0..6 {
-            let seems = |one: StateValue| aggregate.copy().unwrap().leave_u64(id, one).unwrap();
+            let seems = |one: AggregateStateValue| aggregate.copy().unwrap().remove_u64(id, one).unwrap();
             let (now, cited) = (at(id as u32 % 3, 70.0), [at(0, 5.0), at(1, 5.0), at(2, 5.0)]);
             // Only new states that do not seem aggregated, with cited ones of which some do.
             if seems(now) || !cited.into_iter().any(seems) {
@@ -404,9 +423,12 @@ fn several_states_that_seem_aggregated_are_refused() {
             }
             let found: Vec<_> = cited.into_iter().filter(|one| seems(*one)).collect();
             came[found.len() - 1] += 1;
-            let expected =
-                if let [one] = found[..] { Meeting::Changed { replaced: one.state } } else { Meeting::Refused };
-            assert_eq!(aggregate.meet_u64(id, now, &cited).unwrap(), expected, "seed {seed}: {found:?}");
+            let expected = if let [one] = found[..] {
+                AggregateAnswer::Changed { replaced: one.state }
+            } else {
+                AggregateAnswer::Refused
+            };
+            assert_eq!(aggregate.add_u64(id, now, &cited).unwrap(), expected, "seed {seed}: {found:?}");
         }
     }
     assert!(came.iter().all(|times| *times > 5), "{came:?}");
@@ -418,30 +440,30 @@ fn told_states_come_back() {
     let mut theirs: Aggregate = create_as(&spec(50, 1e-9, 6)).unwrap();
     let mut ours: Aggregate = create_as(&spec(50, 1e-9, 6)).unwrap();
     let mut meet = |theirs: &mut Aggregate, state: u32, arrives: bool| {
-        let previous: Vec<_> = theirs.told(b"we").unwrap().into_iter().map(|state| value_of(9, state)).collect();
-        let answer = ours.meet(b"they", value_of(9, state), &previous).unwrap();
-        theirs.tell(b"we", state, arrives.then_some(answer)).unwrap();
+        let previous: Vec<_> = theirs.list_sent(b"we").unwrap().into_iter().map(|state| value_of(9, state)).collect();
+        let answer = ours.add(b"they", value_of(9, state), &previous).unwrap();
+        theirs.record_sent(b"we", state, arrives.then_some(answer)).unwrap();
         answer
     };
-    assert_eq!(meet(&mut theirs, 3, true), Meeting::First);
-    assert_eq!(theirs.told(b"we").unwrap(), [3]);
-    assert_eq!(meet(&mut theirs, 3, true), Meeting::Duplicate);
-    assert_eq!(meet(&mut theirs, 5, true), Meeting::Changed { replaced: 3 });
-    assert_eq!(theirs.told(b"we").unwrap(), [5]);
+    assert_eq!(meet(&mut theirs, 3, true), AggregateAnswer::First);
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [3]);
+    assert_eq!(meet(&mut theirs, 3, true), AggregateAnswer::Duplicate);
+    assert_eq!(meet(&mut theirs, 5, true), AggregateAnswer::Changed { replaced: 3 });
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [5]);
     // An answer is lost: both states are cited from then on, and the aggregator knows which one it has.
-    assert_eq!(meet(&mut theirs, 1, false), Meeting::Changed { replaced: 5 });
-    assert_eq!(theirs.told(b"we").unwrap(), [1, 5]);
-    assert_eq!(meet(&mut theirs, 0, true), Meeting::Changed { replaced: 1 });
-    assert_eq!(theirs.told(b"we").unwrap(), [0, 5]);
-    assert!(theirs.forget(b"we", 5).unwrap() && !theirs.forget(b"we", 5).unwrap());
-    assert_eq!(theirs.told(b"we").unwrap(), [0]);
-    assert!(theirs.told(b"others").unwrap().is_empty());
+    assert_eq!(meet(&mut theirs, 1, false), AggregateAnswer::Changed { replaced: 5 });
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [1, 5]);
+    assert_eq!(meet(&mut theirs, 0, true), AggregateAnswer::Changed { replaced: 1 });
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [0, 5]);
+    assert!(theirs.forget_sent(b"we", 5).unwrap() && !theirs.forget_sent(b"we", 5).unwrap());
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [0]);
+    assert!(theirs.list_sent(b"others").unwrap().is_empty());
     // A state whose answers are lost twice is noted once.
-    (0..2).for_each(|_| theirs.tell(b"we", 4, None).unwrap());
-    assert!(theirs.forget(b"we", 4).unwrap() && !theirs.forget(b"we", 4).unwrap());
+    (0..2).for_each(|_| theirs.record_sent(b"we", 4, None).unwrap());
+    assert!(theirs.forget_sent(b"we", 4).unwrap() && !theirs.forget_sent(b"we", 4).unwrap());
     // A refusal is not noted.
-    theirs.tell(b"we", 2, Some(Meeting::Refused)).unwrap();
-    assert_eq!(theirs.told(b"we").unwrap(), [0]);
+    theirs.record_sent(b"we", 2, Some(AggregateAnswer::Refused)).unwrap();
+    assert_eq!(theirs.list_sent(b"we").unwrap(), [0]);
 }
 
 /// Bytes, numbers and hashes are ids alike.
@@ -449,75 +471,78 @@ fn told_states_come_back() {
 fn ids_have_three_forms() {
     let mut aggregate: Aggregate = create_as(&spec(50, 1e-9, 2)).unwrap();
     let hash = aggregate.base().hasher().hash_u64(7).unwrap();
-    assert_eq!(aggregate.meet_u64(7, at(0, 1.0), &[]).unwrap(), Meeting::First);
-    assert_eq!(aggregate.meet(&7_u64.to_le_bytes(), at(0, 1.0), &[]).unwrap(), Meeting::Duplicate);
-    assert_eq!(aggregate.meet_hash(hash, at(0, 1.0), &[]).unwrap(), Meeting::Duplicate);
-    aggregate.tell_hash(hash, 1, Some(Meeting::First)).unwrap();
-    assert_eq!(aggregate.told_u64(7).unwrap(), [1]);
+    assert_eq!(aggregate.add_u64(7, at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
+    assert_eq!(aggregate.add(&7_u64.to_le_bytes(), at(0, 1.0), &[]).unwrap(), AggregateAnswer::Duplicate);
+    assert_eq!(aggregate.add_hash(hash, at(0, 1.0), &[]).unwrap(), AggregateAnswer::Duplicate);
+    aggregate.record_sent_hash(hash, 1, Some(AggregateAnswer::First)).unwrap();
+    assert_eq!(aggregate.list_sent_u64(7).unwrap(), [1]);
     assert!(format!("{aggregate:?}").contains("count: 1"));
-    assert!(aggregate.forget_u64(7, 1).unwrap() && aggregate.leave_hash(hash, at(0, 1.0)).unwrap());
+    assert!(aggregate.forget_sent_u64(7, 1).unwrap() && aggregate.remove_hash(hash, at(0, 1.0)).unwrap());
     let id = 7_u64.to_le_bytes();
-    assert_eq!(aggregate.meet(&id, at(1, 1.0), &[]).unwrap(), Meeting::First);
-    assert!(aggregate.leave(&id, at(1, 1.0)).unwrap() && !aggregate.leave(&id, at(1, 1.0)).unwrap());
+    assert_eq!(aggregate.add(&id, at(1, 1.0), &[]).unwrap(), AggregateAnswer::First);
+    assert!(aggregate.remove(&id, at(1, 1.0)).unwrap() && !aggregate.remove(&id, at(1, 1.0)).unwrap());
     let mut external: Aggregate = create_as(&Spec { hash: HashFunction::External, ..spec(50, 0.01, 2) }).unwrap();
-    assert_eq!(external.meet(b"id", at(0, 1.0), &[]).unwrap_err().status(), Status::ExternalHash);
-    assert_eq!(external.meet_hash(hash, at(0, 1.0), &[]).unwrap(), Meeting::First);
+    assert_eq!(external.add(b"id", at(0, 1.0), &[]).unwrap_err().status(), Status::ExternalHash);
+    assert_eq!(external.add_hash(hash, at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
 }
 
 /// A state that is cited twice is one state, and with another value it is not.
 #[test]
 fn a_state_may_be_cited_twice() {
     let mut aggregate: Aggregate = create_as(&spec(50, 1e-6, 3)).unwrap();
-    aggregate.meet_u64(1, at(0, 2.0), &[]).unwrap();
-    let changed = aggregate.meet_u64(1, at(1, 3.0), &[at(0, 2.0), at(2, 2.0), at(0, 2.0)]).unwrap();
-    assert_eq!(changed, Meeting::Changed { replaced: 0 });
-    assert_eq!(aggregate.meet_u64(1, at(2, 0.5), &[at(1, 3.0), at(1, 3.5)]).unwrap(), Meeting::Changed { replaced: 1 });
-    assert_eq!((aggregate.results().sum, aggregate.results().count), (0.5, 1));
+    aggregate.add_u64(1, at(0, 2.0), &[]).unwrap();
+    let changed = aggregate.add_u64(1, at(1, 3.0), &[at(0, 2.0), at(2, 2.0), at(0, 2.0)]).unwrap();
+    assert_eq!(changed, AggregateAnswer::Changed { replaced: 0 });
+    assert_eq!(
+        aggregate.add_u64(1, at(2, 0.5), &[at(1, 3.0), at(1, 3.5)]).unwrap(),
+        AggregateAnswer::Changed { replaced: 1 }
+    );
+    assert_eq!((aggregate.statistics().sum, aggregate.statistics().count), (0.5, 1));
 }
 
 /// Every refusal names the parameter, and changes nothing.
 #[test]
 fn refusals_change_nothing() {
     let mut aggregate: Aggregate = create_as(&spec(50, 0.01, 3)).unwrap();
-    aggregate.meet_u64(1, at(0, 2.0), &[]).unwrap();
+    aggregate.add_u64(1, at(0, 2.0), &[]).unwrap();
     let before = bytes(&aggregate);
-    let refused = |result: petal::Result<Meeting>, text: &str| {
+    let refused = |result: petal::Result<AggregateAnswer>, text: &str| {
         let error = result.unwrap_err();
         assert_eq!(error.status(), Status::OutOfRange);
         assert!(error.message().contains(text), "{}", error.message());
     };
-    refused(aggregate.meet_u64(1, at(3, 2.0), &[at(0, 2.0)]), "state = 3 is not one of 0 to 2");
-    refused(aggregate.meet_u64(1, at(1, 2.0), &[at(u32::MAX, 2.0)]), "state = 4294967295");
-    refused(aggregate.meet_u64(2, at(1, f64::NAN), &[]), "value = NaN of state 1 is not a finite number");
-    refused(aggregate.meet_u64(2, at(1, f64::INFINITY), &[]), "value = inf");
-    refused(aggregate.meet_u64(1, at(1, 0.0), &[at(0, f64::NEG_INFINITY)]), "value = -inf");
-    refused(aggregate.meet_u64(1, at(1, 2.0), &[at(0, 2.0); 4]), "4 previous states");
-    assert_eq!(aggregate.leave_u64(1, at(0, f64::NAN)).unwrap_err().status(), Status::OutOfRange);
-    assert!(!aggregate.leave_u64(1, at(0, 2.5)).unwrap() && !aggregate.leave_u64(1, at(1, 2.0)).unwrap());
-    for answer in [None, Some(Meeting::First), Some(Meeting::Changed { replaced: 0 })] {
-        assert_eq!(aggregate.tell_u64(1, 3, answer).unwrap_err().status(), Status::OutOfRange);
+    refused(aggregate.add_u64(1, at(3, 2.0), &[at(0, 2.0)]), "state = 3 is not one of 0 to 2");
+    refused(aggregate.add_u64(1, at(1, 2.0), &[at(u32::MAX, 2.0)]), "state = 4294967295");
+    refused(aggregate.add_u64(2, at(1, f64::NAN), &[]), "value = NaN of state 1 is not a finite number");
+    refused(aggregate.add_u64(2, at(1, f64::INFINITY), &[]), "value = inf");
+    refused(aggregate.add_u64(1, at(1, 0.0), &[at(0, f64::NEG_INFINITY)]), "value = -inf");
+    refused(aggregate.add_u64(1, at(1, 2.0), &[at(0, 2.0); 4]), "4 previous states");
+    assert_eq!(aggregate.remove_u64(1, at(0, f64::NAN)).unwrap_err().status(), Status::OutOfRange);
+    assert!(!aggregate.remove_u64(1, at(0, 2.5)).unwrap() && !aggregate.remove_u64(1, at(1, 2.0)).unwrap());
+    for answer in [None, Some(AggregateAnswer::First), Some(AggregateAnswer::Changed { replaced: 0 })] {
+        assert_eq!(aggregate.record_sent_u64(1, 3, answer).unwrap_err().status(), Status::OutOfRange);
     }
-    let forged = Some(Meeting::Changed { replaced: 9 });
-    assert_eq!(aggregate.tell_u64(1, 0, forged).unwrap_err().status(), Status::OutOfRange);
-    assert_eq!(aggregate.count_of(3).unwrap_err().status(), Status::OutOfRange);
+    let forged = Some(AggregateAnswer::Changed { replaced: 9 });
+    assert_eq!(aggregate.record_sent_u64(1, 0, forged).unwrap_err().status(), Status::OutOfRange);
+    assert_eq!(aggregate.count_in_state(3).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(bytes(&aggregate), before);
 
-    let most = aggregate.expect(u64::MAX);
+    let most = aggregate.expected_errors(u64::MAX);
     assert!(most.false_positive_rate > 0.999 && most.bias < -0.999);
 
     // Roles that are not there.
     let mut teller: Aggregate = create_as(&with_roles(&spec(50, 0.01, 3), 2.0)).unwrap();
     let mut taker: Aggregate = create_as(&with_roles(&spec(50, 0.01, 3), 1.0)).unwrap();
-    assert_eq!(teller.meet_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(teller.leave_u64(1, at(0, 1.0)).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(teller.count_of(0).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.told_u64(1).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.tell_u64(1, 0, None).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.forget_u64(1, 0).unwrap_err().status(), Status::Unsupported);
-    teller.tell_u64(1, 2, Some(Meeting::First)).unwrap();
-    assert_eq!(teller.told_u64(1).unwrap(), [2]);
-    assert_eq!(taker.meet_u64(1, at(0, 1.0), &[]).unwrap(), Meeting::First);
-    assert!(teller.results().mean.is_nan() && teller.results().count == 0);
+    assert_eq!(teller.add_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(teller.remove_u64(1, at(0, 1.0)).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(teller.count_in_state(0).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(taker.list_sent_u64(1).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(taker.record_sent_u64(1, 0, None).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(taker.forget_sent_u64(1, 0).unwrap_err().status(), Status::Unsupported);
+    teller.record_sent_u64(1, 2, Some(AggregateAnswer::First)).unwrap();
+    assert_eq!(teller.list_sent_u64(1).unwrap(), [2]);
+    assert_eq!(taker.add_u64(1, at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
+    assert!(teller.statistics().mean.is_nan() && teller.statistics().count == 0);
     let [both, teller, taker] = [&aggregate, &teller, &taker].map(|one| one.base().geometry().bits);
     assert_eq!((taker, both), (2 * teller, 3 * teller));
     // An image of another handle, and this one as another.
@@ -546,18 +571,18 @@ fn bits_are_divided_among_the_memories() {
 /// An aggregate after many meetings.
 fn used(spec: &Spec) -> Aggregate {
     let mut aggregate: Aggregate = create_as(spec).unwrap();
-    let states = u64::from(aggregate.states());
+    let states = u64::from(aggregate.state_count());
     for step in 0..200_u64 {
         let (id, state) = (mix(step) % 60, (mix(!step) % states) as u32);
         if spec.parameter(&ROLES).unwrap() != 2 {
             let all: Vec<_> = (0..states as u32).map(|state| value_of(id, state)).collect();
-            aggregate.meet_hash(mix(id), value_of(id, state), &all).unwrap();
+            aggregate.add_hash(mix(id), value_of(id, state), &all).unwrap();
             if step % 9 == 0 {
-                aggregate.leave_hash(mix(id), value_of(id, state)).unwrap();
+                aggregate.remove_hash(mix(id), value_of(id, state)).unwrap();
             }
         }
         if spec.parameter(&ROLES).unwrap() != 1 {
-            aggregate.tell_hash(mix(id), state, Some(Meeting::First)).unwrap();
+            aggregate.record_sent_hash(mix(id), state, Some(AggregateAnswer::First)).unwrap();
         }
     }
     aggregate
@@ -577,7 +602,7 @@ fn golden_images_open() {
         golden::check(&ROW, &format!("aggregate-roles_{name}-layout_2-xxh3.petal"), &image);
         let loaded = load(&image).unwrap();
         loaded.verify().unwrap();
-        assert_eq!(format!("{:?}", loaded.results()), format!("{:?}", aggregate.results()));
+        assert_eq!(format!("{:?}", loaded.statistics()), format!("{:?}", aggregate.statistics()));
         assert_eq!(bytes(&loaded), image);
         assert_eq!(bytes(&aggregate.copy().unwrap()), image);
         assert_eq!(petal::image_size(&spec).unwrap(), image.len() as u64);
@@ -586,14 +611,14 @@ fn golden_images_open() {
         let older = &files[&format!("aggregate-roles_{name}-layout_1-xxh3.petal")];
         let mut loaded = load(older).unwrap();
         loaded.verify().unwrap();
-        assert_eq!(format!("{:?}", loaded.results()), format!("{:?}", aggregate.results()));
+        assert_eq!(format!("{:?}", loaded.statistics()), format!("{:?}", aggregate.statistics()));
         assert_eq!(loaded.base().header().layout_version, 1);
         assert_eq!(bytes(&loaded), *older);
         if roles != 2.0 {
-            loaded.meet_u64(77, at(0, 7.0), &[]).unwrap();
+            loaded.add_u64(77, at(0, 7.0), &[]).unwrap();
             let mut buffer = Buffer::of(older);
             buffer.open_as(Mode::Write, None, |older: petal::Result<&mut Aggregate>| {
-                older.unwrap().meet_u64(77, at(0, 7.0), &[]).unwrap();
+                older.unwrap().add_u64(77, at(0, 7.0), &[]).unwrap();
             });
             assert_eq!(bytes(&load(&buffer.bytes()).unwrap()), bytes(&loaded));
         }
@@ -613,17 +638,17 @@ fn images_are_changed_in_place() {
     {
         let mut in_place: Aggregate = open_as(&path, &options(Mode::Write)).unwrap();
         for one in [&mut in_place, &mut aggregate] {
-            one.meet_u64(1 << 40, at(1, 7.5), &[]).unwrap();
-            one.tell_u64(5, 2, None).unwrap();
+            one.add_u64(1 << 40, at(1, 7.5), &[]).unwrap();
+            one.record_sent_u64(5, 2, None).unwrap();
         }
     }
     let mut read: Aggregate = open_as(&path, &options(Mode::Read)).unwrap();
     read.verify().unwrap();
-    assert_eq!(read.results(), aggregate.results());
-    assert_eq!(read.told_u64(5).unwrap(), aggregate.told_u64(5).unwrap());
-    assert_eq!(read.meet_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::UnsupportedByHandle);
-    assert_eq!(read.tell_u64(1, 0, None).unwrap_err().status(), Status::UnsupportedByHandle);
-    assert_eq!(read.forget_u64(1, 0).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.statistics(), aggregate.statistics());
+    assert_eq!(read.list_sent_u64(5).unwrap(), aggregate.list_sent_u64(5).unwrap());
+    assert_eq!(read.add_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.record_sent_u64(1, 0, None).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.forget_sent_u64(1, 0).unwrap_err().status(), Status::UnsupportedByHandle);
     assert_eq!(read.clear().unwrap_err().status(), Status::UnsupportedByHandle);
     drop(read);
     aggregate.clear().unwrap();
@@ -634,18 +659,21 @@ fn images_are_changed_in_place() {
 
 /// Calls everything of an aggregate that opened, whatever its bytes are.
 fn exercise(mut aggregate: Aggregate) {
-    let results = aggregate.results();
+    let results = aggregate.statistics();
     assert!(results.participants >= 0.0);
     let _ = (aggregate.verify(), format!("{aggregate:?}"));
     for id in 0..8 {
         for state in [0, 1, 2, u32::MAX] {
-            let _ = aggregate.meet_hash(mix(id), value_of(id, state), &[value_of(id, 0), value_of(id, 1)]);
-            let _ = (aggregate.told_hash(mix(id)), aggregate.tell_hash(mix(id), state, Some(Meeting::First)));
-            let _ = (aggregate.leave_hash(mix(id), value_of(id, state)), aggregate.forget_hash(mix(id), state));
-            let _ = aggregate.count_of(state);
+            let _ = aggregate.add_hash(mix(id), value_of(id, state), &[value_of(id, 0), value_of(id, 1)]);
+            let _ = (
+                aggregate.list_sent_hash(mix(id)),
+                aggregate.record_sent_hash(mix(id), state, Some(AggregateAnswer::First)),
+            );
+            let _ = (aggregate.remove_hash(mix(id), value_of(id, state)), aggregate.forget_sent_hash(mix(id), state));
+            let _ = aggregate.count_in_state(state);
         }
     }
-    let _ = aggregate.results();
+    let _ = aggregate.statistics();
     aggregate.clear().unwrap();
 }
 
@@ -700,7 +728,7 @@ fn impossible_words_are_refused() {
         seal(&mut forged);
         assert_eq!(load(&forged).map(drop).unwrap_err().status(), Status::Corrupt, "{offset} {number:#x}");
     };
-    let count = aggregate.results().count;
+    let count = aggregate.statistics().count;
     // A count of a state; the top of the sum; the maximum and who has it; the minimum; the tallies; the padding.
     refused(counts, u64::MAX);
     refused(counts, 0);
@@ -750,7 +778,7 @@ fn nobody_leaves_an_empty_aggregate() {
     forged[256 + memories] = 1;
     Buffer::of(&forged).open_as(Mode::Write, None, |aggregate: petal::Result<&mut Aggregate>| {
         let aggregate = aggregate.unwrap();
-        assert!(!aggregate.leave_u64(1, at(0, 5.0)).unwrap());
-        assert_eq!(aggregate.results().tallies.departures, 0);
+        assert!(!aggregate.remove_u64(1, at(0, 5.0)).unwrap());
+        assert_eq!(aggregate.statistics().tallies.departures, 0);
     });
 }

@@ -3,7 +3,8 @@
 use crate::common::mix;
 use petal::index::columns::{BLOCK, Columns, chance, ones, write_block};
 use petal::{
-    Features, Fold, HashFunction, Hasher, Image, Index, IndexBuilder, SearchOptions, Spec, Status, create_index, index,
+    Fold, HashFunction, Hasher, Image, Index, IndexBuilder, IndexFeatures, IndexSearchOptions, Spec, Status,
+    create_index, index,
 };
 use std::sync::atomic::AtomicU64;
 
@@ -189,7 +190,7 @@ fn chances_are_those_of_the_formula() {
     assert_eq!((chance(10, 4, 0), chance(10, 4, 5), chance(10, 10, 10)), (1.0, 0.0, 1.0));
     assert_eq!((chance(10, 99, 10), chance(10, 0, 1), chance(1 << 16, 1 << 15, 2_000)), (1.0, 0.0, 0.0));
 
-    let features = Features::new(1024, 7, Hasher::new(HashFunction::Xxh3, 0, None).unwrap()).unwrap();
+    let features = IndexFeatures::new(1024, 7, Hasher::new(HashFunction::Xxh3, 0, None).unwrap()).unwrap();
     let mut random = Random(7);
     let mut rows = vec![vec![0; 16]; 20_000];
     for row in &mut rows {
@@ -249,9 +250,9 @@ fn every_store_answers_as_a_scan() {
                 }
             }
             for threads in [0, 3] {
-                let options = || SearchOptions { threads, ..SearchOptions::default() };
+                let options = || IndexSearchOptions { threads, ..IndexSearchOptions::default() };
                 let mut found = Vec::new();
-                let is_whole = index.contains_all(&query, &mut options(), &mut |row, id| {
+                let is_whole = index.visit_containing(&query, &mut options(), &mut |row, id| {
                     found.push((row, id));
                     true
                 });
@@ -266,10 +267,10 @@ fn every_store_answers_as_a_scan() {
                 })
                 .collect();
             let mean = rates.iter().sum::<f64>() / rows as f64;
-            assert!((index.false_positive_rate_of(&query).unwrap() - mean).abs() <= 1e-12 * mean);
+            assert!((index.expected_false_positive_rate(&query).unwrap() - mean).abs() <= 1e-12 * mean);
         }
         assert_eq!(
-            index.contains_all(&[1], &mut SearchOptions::default(), &mut |_, _| true).unwrap_err().status(),
+            index.visit_containing(&[1], &mut IndexSearchOptions::default(), &mut |_, _| true).unwrap_err().status(),
             Status::OutOfRange
         );
     }
@@ -308,23 +309,25 @@ fn threads_share_columns_and_rows() {
                 last = done;
                 true
             };
-            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
+            let mut options =
+                IndexSearchOptions { threads, progress: Some(&mut progress), ..IndexSearchOptions::default() };
             let mut take = |row: u64, id: u64| {
                 found.push((row, id));
                 true
             };
-            assert!(index.contains_all(&query, &mut options, &mut take).unwrap());
+            assert!(index.visit_containing(&query, &mut options, &mut take).unwrap());
             assert_eq!((found, last), (expected.clone(), rows));
             let mut left = 3;
             let mut some = |_: u64, _: u64| {
                 left -= 1;
                 left > 0
             };
-            let mut options = SearchOptions { threads, ..SearchOptions::default() };
-            assert!(!index.contains_all(&query, &mut options, &mut some).unwrap());
+            let mut options = IndexSearchOptions { threads, ..IndexSearchOptions::default() };
+            assert!(!index.visit_containing(&query, &mut options, &mut some).unwrap());
             assert_eq!(left, 0);
             let mut stop = |_: u64, _: u64| false;
-            let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
+            let mut options =
+                IndexSearchOptions { threads, progress: Some(&mut stop), ..IndexSearchOptions::default() };
             assert_eq!(index.count_all(&query, &mut options).unwrap_err().status(), Status::Cancelled);
         }
     }
@@ -386,15 +389,15 @@ fn a_few_rows_in_a_wide_place() {
                 assert_eq!(id, 10 + row);
                 true
             };
-            let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
-            assert!(index.contains_all(&row(asked), &mut options, &mut take).unwrap());
+            let mut options = IndexSearchOptions { progress: Some(&mut progress), ..IndexSearchOptions::default() };
+            assert!(index.visit_containing(&row(asked), &mut options, &mut take).unwrap());
             assert!(found == expected && done == (7, 7), "{found:?}, {done:?}");
             // The product, from its other end.
             let chance = |bits: u32| -> f64 {
                 (0..asked).rev().map(|i| f64::from(bits.saturating_sub(i)) / f64::from(66 - i)).product()
             };
             let mean = [66, 0, 65, 1, 33, 2].map(chance).iter().sum::<f64>() / 6.0;
-            let rate = index.false_positive_rate_of(&row(asked)).unwrap();
+            let rate = index.expected_false_positive_rate(&row(asked)).unwrap();
             assert!((rate - mean).abs() <= 1e-12 * mean, "{asked} bits: {rate}, {mean}");
         }
         let mut calls = 0;
@@ -402,9 +405,9 @@ fn a_few_rows_in_a_wide_place() {
             calls += 1;
             false
         };
-        let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+        let mut options = IndexSearchOptions { progress: Some(&mut progress), ..IndexSearchOptions::default() };
         // A caller that wants no more rows is not told that the search was cancelled.
-        assert!(!index.contains_all(&row(1), &mut options, &mut |_, _| false).unwrap());
+        assert!(!index.visit_containing(&row(1), &mut options, &mut |_, _| false).unwrap());
         assert_eq!(index.count_all(&row(1), &mut options).unwrap_err().status(), Status::Cancelled);
         assert_eq!(calls, 1);
     }
@@ -435,8 +438,11 @@ fn rows_of_hashes_and_their_similarity() {
     let [a, b] = [0, 1].map(|i| bits(&mut rows[i].iter().copied()));
     let common = bits(&mut rows[0].iter().zip(&rows[1]).map(|(a, b)| a & b));
     assert!(common > 0 && common < a.min(b));
-    assert_eq!(index.corrected(&rows[0], &rows[1]).unwrap(), index::features::corrected(500, a, b, common).unwrap());
-    let refused = index.corrected(&[0; 63], &[0; 63]).unwrap_err();
+    assert_eq!(
+        index.estimate_similarity(&rows[0], &rows[1]).unwrap(),
+        index::features::corrected(500, a, b, common).unwrap()
+    );
+    let refused = index.estimate_similarity(&[0; 63], &[0; 63]).unwrap_err();
     assert_eq!(refused.status(), Status::OutOfRange);
 }
 
@@ -446,10 +452,10 @@ fn bits_that_do_not_nest_are_refused() {
     let mut spec = Spec { capacity: 10, ..Spec::default() };
     spec.set(&index::NESTING, 1.0).unwrap();
     let index = create_index(&spec).unwrap();
-    let refused = index.contains_all(&[0; 128], &mut SearchOptions::default(), &mut |_, _| true).unwrap_err();
+    let refused = index.visit_containing(&[0; 128], &mut IndexSearchOptions::default(), &mut |_, _| true).unwrap_err();
     assert_eq!(refused.status(), Status::Unsupported);
     assert!(refused.message().contains("nesting = no"), "{refused}");
-    assert_eq!(index.false_positive_rate_of(&[0; 128]).unwrap(), 0.0);
+    assert_eq!(index.expected_false_positive_rate(&[0; 128]).unwrap(), 0.0);
 }
 
 /// A builder makes columns of all rows together, and an index takes rows one by one: their bits are the same.
@@ -506,8 +512,8 @@ fn full_indexes_are_made_anew() {
         spec.set(&index::STORE, store).unwrap();
         let (mut builder, mut random) = (IndexBuilder::new(&spec).unwrap(), Random(rows));
         let mut added = create_index(&Spec { capacity: rows, ..spec }).unwrap();
-        let mut parts = [create_index(&spec).unwrap().arranged(rows / 2).unwrap(), create_index(&spec).unwrap()];
-        parts[1] = parts[1].arranged(rows - rows / 2).unwrap();
+        let mut parts = [create_index(&spec).unwrap().arrange(rows / 2).unwrap(), create_index(&spec).unwrap()];
+        parts[1] = parts[1].arrange(rows - rows / 2).unwrap();
         let mut all = Vec::new();
         for id in 0..rows {
             let row: Vec<u8> = (0..9).map(|i| random.next() as u8 & if i == 8 { 0x3f } else { 0xff }).collect();
@@ -521,12 +527,12 @@ fn full_indexes_are_made_anew() {
         }
         let expected = crate::common::image(&added);
         let built = builder.finish().unwrap();
-        let again = [built.arranged(rows).unwrap(), parts[0].merged(&parts[1], rows).unwrap(), built];
+        let again = [built.arrange(rows).unwrap(), parts[0].arrange_both(&parts[1], rows).unwrap(), built];
         for (way, index) in ["arranged", "merged", "built"].into_iter().zip(&again) {
-            assert_eq!((index.rows(), index.capacity()), (rows, rows));
+            assert_eq!((index.next_row(), index.capacity()), (rows, rows));
             assert!(crate::common::image(index) == expected, "store {store}: {rows} rows, {way}");
         }
-        let full = again[0].arranged(rows - 1).unwrap_err();
+        let full = again[0].arrange(rows - 1).unwrap_err();
         assert_eq!(full.status(), Status::Full, "{full}");
     }
 }

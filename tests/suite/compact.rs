@@ -6,7 +6,7 @@ use petal::registry::FILTERS;
 use petal::storage::AnyBytes;
 use petal::{
     Answers, Capabilities, CompactOptions, Filter, HashFunction, Image, OpenOptions, Result, Row, Spec, Status,
-    check_compact, compact_contains_hash, compacts_contain_hash, load_compact,
+    compact_contains_hash, compacts_contain_hash, load_compact, verify_compact,
 };
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64;
@@ -97,7 +97,7 @@ fn golden_forms_open_for_ever() {
             let spec = Spec { kind: Some(row.kind), hash: golden_hash(row), ..Spec::default() };
             for (name, bytes) in forms {
                 println!("{name}");
-                check_compact(bytes).unwrap();
+                verify_compact(bytes).unwrap();
                 let filter = load_compact(bytes, &options(&spec)).unwrap();
                 assert_eq!(filter.base().header().kind, row.kind);
                 holds(&filter, &spec, 0..GOLDEN_KEYS);
@@ -195,7 +195,7 @@ fn forms_answer_as_the_filter_does() {
             let opened = form.open(&options).unwrap();
             let loaded = load_compact(form.bytes(), &options).unwrap();
             let verified = form.open(&CompactOptions { verify: true, ..options }).unwrap();
-            check_compact(form.bytes()).unwrap();
+            verify_compact(form.bytes()).unwrap();
             for i in (0..keys).chain(FRESH..FRESH + 1000) {
                 let hash = hash_of(spec, i);
                 let answer = filter.contains_hash(hash);
@@ -260,7 +260,7 @@ fn forms_are_only_read() {
         fails(filter.remove_hash(1), refused(Capabilities::REMOVE));
         fails(filter.clear(), refused(Capabilities::CLEAR));
         fails(filter.fold(2), refused(Capabilities::FOLD));
-        fails(filter.vouch(), Status::UnsupportedByHandle);
+        fails(filter.mark_clean(), Status::UnsupportedByHandle);
         filter.sync().unwrap();
         drop(filter);
         assert_eq!(form.bytes(), before);
@@ -341,7 +341,7 @@ fn flipped_bits_are_refused() {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             let form = Placed::new(&bytes, 0);
-            fails(check_compact(form.bytes()), Status::Corrupt);
+            fails(verify_compact(form.bytes()), Status::Corrupt);
             if payload <= 4096 {
                 fails(form.open(&options(spec)), Status::Corrupt);
             }

@@ -630,7 +630,7 @@ fn images_are_written_in_place() {
         buffer.create(spec, |filter| {
             let filter = filter.unwrap();
             insert(filter);
-            fails(filter.verify(), Status::Dirty);
+            fails(filter.verify(), Status::Unclean);
             assert_eq!(image(filter), expected);
             filter.sync().unwrap();
             filter.verify().unwrap();
@@ -647,15 +647,15 @@ fn images_are_written_in_place() {
         let mut filter = petal::open(&path, &options(Mode::Write)).unwrap();
         fails(petal::open(&path, &options(Mode::Write)), Status::Locked);
         insert(&mut filter);
-        assert!(petal::open(&path, &options(Mode::Read)).unwrap().base().header().dirty);
-        fails(petal::open(&path, &options(Mode::Read)).unwrap().verify(), Status::Dirty);
+        assert!(petal::open(&path, &options(Mode::Read)).unwrap().base().header().unclean);
+        fails(petal::open(&path, &options(Mode::Read)).unwrap().verify(), Status::Unclean);
         fails(filter.save(&path), Status::MappedPath);
         filter.sync().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), expected);
         filter.insert_hash(1).unwrap();
         filter.base_mut().abandon();
         drop(filter);
-        assert!(petal::open(&path, &options(Mode::Load)).unwrap().base().header().dirty);
+        assert!(petal::open(&path, &options(Mode::Load)).unwrap().base().header().unclean);
     });
 }
 

@@ -80,7 +80,7 @@ fn the_size_is_that_of_the_plan() {
                 is_static: false,
                 universe: 0,
                 frequent: 0.0,
-                strangers: 0,
+                non_members: 0,
                 times,
             };
             let proposals = plan::plan(&request).unwrap();

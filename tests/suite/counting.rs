@@ -384,7 +384,7 @@ fn open(path: &std::path::Path, mode: Mode) -> Filter {
 }
 
 /// A removal in place does the same as one in memory: after a sync the image is the same. If the process dies, the
-/// image stays dirty.
+/// image stays unclean.
 #[test]
 fn images_in_place_are_removed_from() {
     let folder = tempfile::tempdir().unwrap();
@@ -399,7 +399,7 @@ fn images_in_place_are_removed_from() {
     let hashes: Vec<u64> = (400..1100).map(mix).collect();
     filter.remove_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
     model.remove_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
-    assert!(filter.base().is_dirty());
+    assert!(filter.base().is_unclean());
     filter.sync().unwrap();
     assert!(std::fs::read(&path).unwrap() == image(&model));
     // A reader sees the removals of a writer, and cannot remove.
@@ -412,10 +412,10 @@ fn images_in_place_are_removed_from() {
     filter.base_mut().abandon();
     drop(filter);
     let survivor = open(&path, Mode::Read);
-    assert!(survivor.base().is_dirty() && !survivor.contains_hash(mix(0)));
+    assert!(survivor.base().is_unclean() && !survivor.contains_hash(mix(0)));
     drop((survivor, reader));
     let mut filter = open(&path, Mode::Write);
-    filter.vouch().unwrap();
+    filter.mark_clean().unwrap();
     drop(filter);
     open(&path, Mode::Read).verify().unwrap();
 }

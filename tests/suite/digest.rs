@@ -4,7 +4,10 @@ use crate::common::{golden, image, is_soak, mix};
 use crate::format::seal;
 use petal::digest::ROW;
 use petal::digest::layout::{Cut, Shape};
-use petal::{Digest, FindOptions, Found, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as, open_as};
+use petal::{
+    Digest, DigestFindOptions, DigestFindResult, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as,
+    open_as,
+};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -39,12 +42,12 @@ fn digest(capacity: u64, settings: &[(&str, f64)]) -> Digest {
     create_digest(&spec(capacity, settings)).unwrap()
 }
 
-fn find(digest: &Digest, excerpt: &[u8]) -> Found {
-    digest.find(excerpt, &FindOptions::default()).unwrap()
+fn find(digest: &Digest, excerpt: &[u8]) -> DigestFindResult {
+    digest.find(excerpt, &DigestFindOptions::default()).unwrap()
 }
 
 /// Whether an excerpt is found in this payload at this offset.
-fn has(found: &Found, payload: u64, offset: u64) -> bool {
+fn has(found: &DigestFindResult, payload: u64, offset: u64) -> bool {
     found
         .matches
         .iter()
@@ -87,7 +90,7 @@ fn the_table_of_the_simulation() {
                 assert!(one.is_complete || one.is_found());
                 found += f64::from(u8::from(one.is_found()));
                 let (payload, at) = (random.below(PAYLOADS), random.below(1_473 - length as u64) as usize);
-                let all = FindOptions { max_matches: usize::MAX, ..FindOptions::default() };
+                let all = DigestFindOptions { max_matches: usize::MAX, ..DigestFindOptions::default() };
                 let one = digest.find(&payloads[payload as usize][at..at + length], &all).unwrap();
                 assert!(has(&one, payload, at as u64), "levels {levels}: {length} bytes of {payload} at {at}");
             }
@@ -105,7 +108,7 @@ fn the_table_of_the_simulation() {
 }
 
 /// With ids an answer names the payload and the offset, levels guard no better than ids do, and the rates are the
-/// formula's: for strangers, and for wrong payloads besides the right one.
+/// formula's: for non-members, and for wrong payloads besides the right one.
 #[test]
 fn ids_guard_against_stitching() {
     const PAYLOADS: u64 = 2_000;
@@ -117,15 +120,15 @@ fn ids_guard_against_stitching() {
     assert_eq!(digest.shape().levels, 1);
     (0..).zip(&payloads).for_each(|(id, payload)| digest.add(1_000 + id, payload).unwrap());
     let rate = digest.entry_rate();
-    let (mut stitched, mut strangers, mut wrong) = (0.0, 0.0, 0.0);
+    let (mut stitched, mut non_members, mut wrong) = (0.0, 0.0, 0.0);
     for _ in 0..runs {
         let first = random.below(43) as usize;
         let mut block = |at: usize| payloads[random.below(PAYLOADS) as usize][32 * at..32 * at + 32].to_vec();
         let excerpt: Vec<u8> = (first..first + 4).flat_map(&mut block).collect();
         stitched += f64::from(u8::from(find(&digest, &excerpt).is_found()));
-        strangers += f64::from(u8::from(find(&digest, &random.bytes(110)).is_found()));
+        non_members += f64::from(u8::from(find(&digest, &random.bytes(110)).is_found()));
         let (payload, at) = (random.below(PAYLOADS), 32 * random.below(42) as usize);
-        let all = FindOptions { max_matches: usize::MAX, ..FindOptions::default() };
+        let all = DigestFindOptions { max_matches: usize::MAX, ..DigestFindOptions::default() };
         let found = digest.find(&payloads[payload as usize][at..at + 96], &all).unwrap();
         assert!(has(&found, 1_000 + payload, at as u64));
         // The excerpt is three whole blocks at this place, and two anywhere else.
@@ -133,12 +136,12 @@ fn ids_guard_against_stitching() {
     }
     let runs = f64::from(runs);
     // Four payloads have one block each, and need the other three by chance; all others need four. Elsewhere the
-    // excerpt is a stranger.
+    // excerpt is a non-member.
     let named = 1.0 - (1.0 - rate.powi(3)).powi(4) * (1.0 - rate.powi(4)).powi(PAYLOADS as i32 - 4);
     let expected = 1.0 - (1.0 - named) * (1.0 - digest.expected_rate(128));
     assert!((stitched / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{stitched} {expected}");
     let expected = digest.expected_rate(110);
-    assert!((strangers / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{strangers} {expected}");
+    assert!((non_members / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{non_members} {expected}");
     let expected = digest.state().segments as f64 * rate.powi(3);
     assert!((wrong / runs - expected).abs() <= 4.5 * (expected / runs).sqrt() + 0.02, "{wrong} {expected}");
 }
@@ -188,7 +191,7 @@ fn every_excerpt_is_found_where_it_was() {
             // Bytes after the last whole block are not in the digest.
             let at = random.below((payload.len() as u64).saturating_sub(length + block_bytes) + 1);
             let excerpt = &payload[at as usize..(at + length) as usize];
-            let all = FindOptions { max_matches: usize::MAX, ..FindOptions::default() };
+            let all = DigestFindOptions { max_matches: usize::MAX, ..DigestFindOptions::default() };
             match whole.find(excerpt, &all) {
                 Ok(found) => {
                     // Without ids the offset is that in a segment.
@@ -221,7 +224,7 @@ fn rates_by_length_are_those_of_random_excerpts() {
         for length in [100, 160, 230] {
             let (mut asked, mut found, mut reported) = (0.0, 0.0, 0.0);
             for _ in 0..runs {
-                let Ok(one) = digest.find(&random.bytes(length), &FindOptions::default()) else { continue };
+                let Ok(one) = digest.find(&random.bytes(length), &DigestFindOptions::default()) else { continue };
                 asked += 1.0;
                 found += f64::from(u8::from(one.is_found()));
                 reported += one.rate;
@@ -245,9 +248,9 @@ fn rates_by_length_are_those_of_random_excerpts() {
 fn a_digest_describes_itself() {
     for payloads in [0.0, 3.0] {
         let mut digest = digest(10_000, &[("payloads", payloads)]);
-        assert_eq!((digest.names_payloads(), digest.offered(), digest.fill()), (payloads > 0.0, 0, 0.0));
+        assert_eq!((digest.names_payloads(), digest.insertions(), digest.fill()), (payloads > 0.0, 0, 0.0));
         digest.add(1, &Random(3).bytes(3_000)).unwrap();
-        assert_eq!(digest.offered(), 3_000);
+        assert_eq!(digest.insertions(), 3_000);
         let (filter, words) = (digest.shape().filter_words(), digest.base().words().shared());
         let ones: u32 = words[..filter].iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
         assert_eq!(digest.fill(), f64::from(ones) / digest.shape().bits as f64);
@@ -300,7 +303,7 @@ fn searches_are_bounded() {
         digest.add(1, &vec![0; 1 << 20]).unwrap();
         digest.add(2, &Random(23).bytes(1 << 16)).unwrap();
         let zeros = vec![0; 4_096];
-        let few = FindOptions { max_lookups: 100_000, max_matches: 16, ..FindOptions::default() };
+        let few = DigestFindOptions { max_lookups: 100_000, max_matches: 16, ..DigestFindOptions::default() };
         match digest.find(&zeros, &few) {
             Ok(found) => {
                 assert!(cut == 0.0 && found.is_found() && !found.is_complete && found.lookups <= few.max_lookups);
@@ -311,22 +314,22 @@ fn searches_are_bounded() {
                 assert!(error.to_string().contains("has no block that is cut by content"), "{error}");
             }
         }
-        let none = FindOptions { max_lookups: 0, ..FindOptions::default() };
+        let none = DigestFindOptions { max_lookups: 0, ..DigestFindOptions::default() };
         let found = digest.find(&Random(29).bytes(500), &none).unwrap();
         assert!(!found.is_complete && !found.is_found() && found.lookups == 0);
         let known = &Random(23).bytes(1 << 16)[99..999];
-        let all = digest.find(known, &FindOptions::default()).unwrap();
+        let all = digest.find(known, &DigestFindOptions::default()).unwrap();
         assert!(all.is_complete && all.lookups > if cut == 0.0 { 1000 } else { 20 }, "{cut}, {ids}: {}", all.lookups);
         for max_lookups in (1..300).filter(|most| *most < all.lookups) {
-            let found = digest.find(known, &FindOptions { max_lookups, ..few }).unwrap();
+            let found = digest.find(known, &DigestFindOptions { max_lookups, ..few }).unwrap();
             assert!(!found.is_complete && found.lookups == max_lookups, "{cut}, {ids}: {max_lookups}");
         }
-        let error = digest.find(&[1; 40], &FindOptions::default()).unwrap_err();
+        let error = digest.find(&[1; 40], &DigestFindOptions::default()).unwrap_err();
         assert!(
             error.status() == Status::OutOfRange && error.to_string().contains("an excerpt of 40 bytes"),
             "{error}"
         );
-        let error = digest.find(&vec![1; (1 << 20) + 1], &FindOptions::default()).unwrap_err();
+        let error = digest.find(&vec![1; (1 << 20) + 1], &DigestFindOptions::default()).unwrap_err();
         assert!(error.to_string().contains("longer than max_excerpt = 1048576"), "{error}");
         assert!(digest.find(&vec![1; 1 << 20], &few).is_ok_and(|found| !found.is_found()) == (cut == 0.0));
     }
@@ -368,7 +371,7 @@ fn refusals_name_the_parameter() {
     digest.attach(b"1").unwrap();
     assert_eq!((digest.attachment().unwrap(), digest.verify().is_ok()), (b"1".to_vec(), true));
     digest.clear().unwrap();
-    assert_eq!((digest.payloads(), digest.offered(), digest.attachment().unwrap().len()), (0, 0, 0));
+    assert_eq!((digest.payloads(), digest.insertions(), digest.attachment().unwrap().len()), (0, 0, 0));
     assert_eq!(
         image(&digest),
         image(&create_digest(&spec(1_000, &[("payloads", 1.0), ("attachment_bytes", 5.0)])).unwrap())
@@ -410,7 +413,7 @@ fn images_open_and_change_in_place() {
         let mut read: Digest = open_as(&path, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }).unwrap();
         assert_eq!(read.add(1, b"x").unwrap_err().status(), Status::UnsupportedByHandle);
         if key.is_some() {
-            assert_eq!(read.find(&[1; 300], &FindOptions::default()).unwrap_err().status(), Status::KeyMissing);
+            assert_eq!(read.find(&[1; 300], &DigestFindOptions::default()).unwrap_err().status(), Status::KeyMissing);
         }
         assert!(open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, key, ..OpenOptions::default() }).is_err());
     }
@@ -558,7 +561,7 @@ fn golden_images_are_what_the_format_says() {
 #[test]
 fn forged_images_are_harmless() {
     let mut random = Random(41);
-    let bounds = FindOptions { max_lookups: 20_000, max_matches: 8, ..FindOptions::default() };
+    let bounds = DigestFindOptions { max_lookups: 20_000, max_matches: 8, ..DigestFindOptions::default() };
     for cut in [0.0, 1.0] {
         let settings = [("cut", cut), ("payloads", 4.0), ("attachment_bytes", 30.0), ("bytes_per_byte", 0.1)];
         let mut digest = digest(9_000, &settings);
@@ -577,7 +580,7 @@ fn forged_images_are_harmless() {
         for at in 0..image.len() {
             let mut forged = image.clone();
             forged[at] ^= 1 << random.below(8);
-            // Only in a dirty image is a flip of the count alone not covered by a checksum.
+            // Only in an unclean image is a flip of the count alone not covered by a checksum.
             assert!(!try_out(&forged), "a flip at {at} was not noticed");
         }
         for length in 0..image.len() {
@@ -729,7 +732,7 @@ fn rates_are_those_of_the_formula() {
         let (rate, segments) = (digest.entry_rate(), digest.state().segments as f64);
         for length in [least, least + 60, 200, 400] {
             let excerpt = random.bytes(length as usize);
-            let Ok(found) = digest.find(&excerpt, &FindOptions::default()) else { continue };
+            let Ok(found) = digest.find(&excerpt, &DigestFindOptions::default()) else { continue };
             let blocks = if cut == 0.0 { (length + 1) / block as u64 - 1 } else { cuts(&excerpt, reach) - 1 };
             let wrong = segments * rate.powi(blocks as i32);
             assert!((found.wrong_segments - wrong).abs() <= 1e-9 * wrong, "{settings:?}: {blocks} blocks");
@@ -795,16 +798,16 @@ fn places_of_cut_excerpts() {
     }
     let found = find(&with, &twice);
     assert!(found.matches.len() == 2 && has(&found, 7, 1_000) && has(&found, 7, 5_003), "{found:?}");
-    let is_in_bounds = |one: &petal::Match| one.span <= 256 && one.offset + one.span <= 8_000 - 600 + 1;
+    let is_in_bounds = |one: &petal::DigestMatch| one.span <= 256 && one.offset + one.span <= 8_000 - 600 + 1;
     assert!(found.matches.iter().all(is_in_bounds), "{found:?}");
     assert!(has(&find(&with, &payload[7_400..]), 7, 7_400));
     assert!(has(&find(&with, &payload[..600]), 7, 0));
     assert!(!find(&with, &excerpt).is_found());
     // Without ids nobody knows which blocks came together, and where.
     let found = find(&without, &excerpt);
-    assert_eq!(found.matches, [petal::Match { payload: None, offset: 0, span: 8_000 - 1_200 + 1 }]);
+    assert_eq!(found.matches, [petal::DigestMatch { payload: None, offset: 0, span: 8_000 - 1_200 + 1 }]);
     for digest in [&with, &without] {
-        let most = FindOptions { max_excerpt: 600, ..FindOptions::default() };
+        let most = DigestFindOptions { max_excerpt: 600, ..DigestFindOptions::default() };
         assert!(digest.find(&twice, &most).is_ok());
         assert_eq!(digest.find(&payload[..601], &most).unwrap_err().status(), Status::OutOfRange);
     }
@@ -812,9 +815,13 @@ fn places_of_cut_excerpts() {
         let digest = digest(1_000, &[("cut", cut)]);
         let least = digest.shortest_excerpt() as usize;
         assert!(
-            digest.find(&payload[..least - 1], &FindOptions::default()).unwrap_err().to_string().contains("shorter")
+            digest
+                .find(&payload[..least - 1], &DigestFindOptions::default())
+                .unwrap_err()
+                .to_string()
+                .contains("shorter")
         );
-        if let Err(error) = digest.find(&payload[..least], &FindOptions::default()) {
+        if let Err(error) = digest.find(&payload[..least], &DigestFindOptions::default()) {
             assert!(cut == 1.0 && error.to_string().contains("has no block"), "{error}");
         }
     }
@@ -1029,7 +1036,7 @@ fn a_tree_of_files() {
         let mut digest = digest(bytes as u64, &settings);
         (0..).zip(&contents).for_each(|(id, content)| digest.add(id, content).unwrap());
         let mut random = Random(43);
-        let (mut asked, mut strangers) = (0, 0);
+        let (mut asked, mut non_members) = (0, 0);
         while asked < 300 {
             let index = random.below(files.len() as u64);
             let content = &contents[index as usize];
@@ -1041,11 +1048,11 @@ fn a_tree_of_files() {
             // Files repeat lines, so that there may be other matches as well.
             assert!(has(&found, index, at as u64) || !found.is_complete, "{:?} at {at}", files[index as usize]);
             asked += 1;
-            // A stranger: the same bytes with every fifth one changed.
-            let mut stranger = content[at..at + 400].to_vec();
-            stranger.iter_mut().step_by(5).for_each(|byte| *byte ^= 1);
-            strangers += u32::from(find(&digest, &stranger).is_found());
+            // A non-member: the same bytes with every fifth one changed.
+            let mut non_member = content[at..at + 400].to_vec();
+            non_member.iter_mut().step_by(5).for_each(|byte| *byte ^= 1);
+            non_members += u32::from(find(&digest, &non_member).is_found());
         }
-        assert_eq!(strangers, 0, "cut {cut}");
+        assert_eq!(non_members, 0, "cut {cut}");
     }
 }

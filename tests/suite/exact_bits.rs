@@ -260,7 +260,7 @@ fn the_planner_proposes_it_where_it_wins() {
         is_static: true,
         universe,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     };
     // 9.6 bits per key are the most that any kind needs for 1 %.

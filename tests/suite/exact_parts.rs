@@ -192,15 +192,15 @@ fn many_small_partitions_stay_small() {
     assert!(bits < 1.12 * entropy + 3000.0, "{bits}, {entropy}");
 }
 
-/// Strangers of the universe's prefixes, as often as these come, and keys of prefixes that are not there.
+/// NonMembers of the universe's prefixes, as often as these come, and keys of prefixes that are not there.
 #[test]
-fn strangers_meet_the_stated_rate() {
+fn non_members_meet_the_stated_rate() {
     let counts = [(1000, 99_000), (20_000, 20_000), (30_000, 300), (10_000, 0), (0, 40_000)];
     let universe = Universe::of(&counts);
     for rate in [0.0, 0.01] {
         let filter = build(&Spec { false_positive_rate: rate, ..spec(2) }, options(), &universe, None).unwrap();
         check(&filter, &universe);
-        let strangers: Vec<Key> = counts
+        let non_members: Vec<Key> = counts
             .iter()
             .enumerate()
             .flat_map(|(partition, (members, excluded))| {
@@ -209,7 +209,7 @@ fn strangers_meet_the_stated_rate() {
             .collect();
         let stated = filter.expected_false_positive_rate(0);
         assert!(rate == 0.0 || stated <= rate, "{stated}");
-        let (found, count) = (true_count(&filter, &strangers) as f64, strangers.len() as f64);
+        let (found, count) = (true_count(&filter, &non_members) as f64, non_members.len() as f64);
         assert!((found - stated * count).abs() < 4.5 * (stated * count).sqrt() + 1.0, "{found} of {count}, {stated}");
         if rate == 0.0 {
             assert_eq!(filter.base().header().false_positive_rate, stated);
@@ -303,8 +303,8 @@ fn what_contradicts_is_refused() {
     assert!(build(&rare, options(), &universe, None).is_err());
 }
 
-/// The rate that a spec asks for holds for strangers, whatever the partitions: also where no key is excluded, and above
-/// one half, where the excluded keys may be stored.
+/// The rate that a spec asks for holds for non-members, whatever the partitions: also where no key is excluded, and
+/// above one half, where the excluded keys may be stored.
 #[test]
 fn asked_rates_hold_for_every_universe() {
     for rate in [0.9, 0.76, 0.6, 0.5, 0.3, 0.01] {
@@ -357,14 +357,14 @@ fn updates_are_right() {
     }
 }
 
-/// Strangers after an update have the rate that the filter states.
+/// NonMembers after an update have the rate that the filter states.
 #[test]
 fn rates_after_updates() {
     for (rate, counts) in [(0.0, (20_000, 20_000)), (0.01, (1000, 90_000)), (0.0, (90_000, 1000))] {
         let universe = Universe::of(&[counts]);
         let spec = Spec { false_positive_rate: rate, ..spec(0) };
         let mut filter = build(&spec, options(), &universe, None).unwrap();
-        let strangers: Vec<Key> = (0..100_000).map(|i| key(0, 1 << 33 | i)).collect();
+        let non_members: Vec<Key> = (0..100_000).map(|i| key(0, 1 << 33 | i)).collect();
         let mut changed = universe.clone();
         let moved = changed.excluded.split_off(changed.excluded.len() - 500);
         changed.members.extend(moved);
@@ -373,7 +373,7 @@ fn rates_after_updates() {
         check(&filter, &changed);
         let stated = filter.expected_false_positive_rate(0);
         assert!(rate == 0.0 || stated <= 2.0 * rate);
-        let (found, count) = (true_count(&filter, &strangers) as f64, strangers.len() as f64);
+        let (found, count) = (true_count(&filter, &non_members) as f64, non_members.len() as f64);
         let deviation = (stated * (1.0 - stated) * count).sqrt();
         assert!((found - stated * count).abs() < 4.5 * deviation + 1.0, "{found} of {count}, {stated}");
         if rate > 0.0 {
@@ -404,15 +404,15 @@ fn rates_after_updates_of_few_keys() {
             }
             let newer = build(&spec, options(), &changed, Some(&old)).unwrap();
             check(&newer, &changed);
-            let strangers: Vec<Key> = (0..1000).map(|i| key(0, 1 << 33 | seed << 20 | i)).collect();
-            found += true_count(&newer, &strangers) as f64 / 1000.0;
+            let non_members: Vec<Key> = (0..1000).map(|i| key(0, 1 << 33 | seed << 20 | i)).collect();
+            found += true_count(&newer, &non_members) as f64 / 1000.0;
             stated += newer.expected_false_positive_rate(0);
         }
         assert!((0.87..1.03).contains(&(found / stated)), "{keys} keys: {}", found / stated);
     }
 }
 
-/// An update has the fewest bits with which strangers keep to the rate that is asked for, and not fewer.
+/// An update has the fewest bits with which non-members keep to the rate that is asked for, and not fewer.
 #[test]
 fn updates_take_the_bits_of_the_rate() {
     let universe = Universe::of(&[(500, 20_000)]);
@@ -432,7 +432,7 @@ fn updates_take_the_bits_of_the_rate() {
     }
 }
 
-/// An update of a set to which most strangers belong makes the rate no greater, and is refused if that is too much.
+/// An update of a set to which most non-members belong makes the rate no greater, and is refused if that is too much.
 #[test]
 fn updates_of_high_rates_keep_to_them() {
     for (counts, bits) in [((20_000, 2000), 2), ((20_000, 20), 4), ((2000, 4000), 2)] {
@@ -589,11 +589,11 @@ fn updates_of_something_else_are_refused() {
     let mut builder = Builder::new(&spec(0), options()).unwrap();
     assert_eq!(builder.update(&other).unwrap_err().status(), Status::Incompatible);
     // An image that nobody vouches for.
-    let mut dirty = image(&old);
-    dirty[216..221].copy_from_slice(b"DIRTY");
-    let dirty: Filter = petal::load(&dirty, &OpenOptions::default()).unwrap();
-    let refused = build(&spec(2), options(), &universe, Some(&dirty)).map(drop).unwrap_err();
-    assert_eq!(refused.status(), Status::Dirty, "{refused}");
+    let mut unclean = image(&old);
+    unclean[216..221].copy_from_slice(b"DIRTY");
+    let unclean: Filter = petal::load(&unclean, &OpenOptions::default()).unwrap();
+    let refused = build(&spec(2), options(), &universe, Some(&unclean)).map(drop).unwrap_err();
+    assert_eq!(refused.status(), Status::Unclean, "{refused}");
     // The set takes 64 updates, and no more.
     let mut filter = old;
     for _ in 0..64 {
@@ -684,9 +684,9 @@ fn golden_images() {
         };
         let name = format!("exact_set-partition_prefix_bytes_5{name}-layout_1-xxh3.petal");
         golden::check(&exact_set::ROW, &name, &written);
-        // The document says the same of each key, and of strangers of known and unknown partitions.
+        // The document says the same of each key, and of non-members of known and unknown partitions.
         let hasher = filter.base().hasher().of_parts();
-        for key in (0..2000).flat_map(|i| [format!("key {i}"), format!("other {i}"), format!("{i} stranger")]) {
+        for key in (0..2000).flat_map(|i| [format!("key {i}"), format!("other {i}"), format!("{i} non-member")]) {
             let found = specification::exact_parts(&written, key.as_bytes(), |key| hasher.hash_key(key).unwrap());
             assert_eq!(found, filter.contains(key.as_bytes()), "{key}");
         }

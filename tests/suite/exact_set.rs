@@ -1,6 +1,6 @@
 //! The kind `exact_set`: no error for any key of a universe, whatever the shares of members; the size compared with the
-//! entropy; the rate for strangers; the same bytes for every order, memory and number of threads; a key on both sides;
-//! forged images.
+//! entropy; the rate for non-members; the same bytes for every order, memory and number of threads; a key on both
+//! sides; forged images.
 
 use crate::common::{image, is_soak, mix};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -81,8 +81,9 @@ fn batches_of_every_length_agree_with_single_calls() {
     for (members, excluded) in [(30_000, 300_000), (300, 300_000), (300_000, 30_000), (20_000, 20_000)] {
         let (members, excluded) = (keys(0, members), keys(members, excluded));
         let filter = build(&spec(), options(), &members, &excluded).unwrap();
-        let strangers = keys(1 << 40, 3000);
-        let mixed: Vec<u64> = (0..3000).flat_map(|i| [members[i % members.len()], excluded[i], strangers[i]]).collect();
+        let non_members = keys(1 << 40, 3000);
+        let mixed: Vec<u64> =
+            (0..3000).flat_map(|i| [members[i % members.len()], excluded[i], non_members[i]]).collect();
         // Here the second level is asked after long stretches in which nothing passes the first.
         let rare: Vec<u64> = (0..5000).map(|i| if i % 1500 == 700 { members[i % 300] } else { excluded[i] }).collect();
         for asked in [&mixed[..], &rare, &members[..members.len().min(5000)], &excluded[..5000]] {
@@ -119,16 +120,16 @@ fn empty_and_full_sets() {
         assert_eq!((none.base().geometry().bits, true_count(&none, &keys(1 << 40, 10_000))), (512, 0));
         // Nothing is excluded: the rate is that of a spec without one.
         let all = check(&keys(0, count), &[]);
-        let strangers = true_count(&all, &keys(1 << 40, 20_000)) as f64;
+        let non_members = true_count(&all, &keys(1 << 40, 20_000)) as f64;
         let rate = if count == 0 { 0.0 } else { all.base().header().false_positive_rate };
-        assert!(rate <= 0.01 && (strangers - rate * 20_000.0).abs() < 4.5 * (rate * 20_000.0).sqrt() + 1.0);
+        assert!(rate <= 0.01 && (non_members - rate * 20_000.0).abs() < 4.5 * (rate * 20_000.0).sqrt() + 1.0);
     }
 }
 
-/// Strangers are taken for members at the rate that the filter states, on either side and for any number of bits.
+/// NonMembers are taken for members at the rate that the filter states, on either side and for any number of bits.
 #[test]
-fn strangers_meet_the_stated_rate() {
-    let strangers = keys(1 << 40, 200_000);
+fn non_members_meet_the_stated_rate() {
+    let non_members = keys(1 << 40, 200_000);
     for (members, excluded, rate) in [
         (5000, 50_000, 0.0),
         (50_000, 5000, 0.0),
@@ -143,7 +144,7 @@ fn strangers_meet_the_stated_rate() {
         assert_eq!(true_count(&filter, &keys(members, excluded)), 0);
         let stated = filter.expected_false_positive_rate(members);
         assert!(rate == 0.0 || stated <= rate);
-        let (found, count) = (true_count(&filter, &strangers) as f64, strangers.len() as f64);
+        let (found, count) = (true_count(&filter, &non_members) as f64, non_members.len() as f64);
         let deviation = (count * stated * (1.0 - stated)).sqrt();
         assert!((found - count * stated).abs() < 4.5 * deviation + 1.0, "{members}, {excluded}: {found}, {stated}");
         if rate == 0.0 {
@@ -260,12 +261,12 @@ fn long_runs_of_one_side_are_right() {
     }
 }
 
-/// Strangers pass by their bits, or because they have the hash of a member.
+/// NonMembers pass by their bits, or because they have the hash of a member.
 #[test]
 fn rates_are_those_of_the_formula() {
     let rate = sizing::false_positive_rate;
     for members in [1, 1 << 30, 1 << 61, 1 << 62] {
-        // With a thousand bits no other stranger passes.
+        // With a thousand bits no other non-member passes.
         let same = rate(1000, false, members);
         assert!((same / -(-(members as f64) * 0.5_f64.powi(63)).exp_m1() - 1.0).abs() < 1e-9, "{members}: {same}");
         for bits in [1, 2, 9] {

@@ -1,14 +1,15 @@
-//! Features as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets are.
+//! IndexFeatures as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets
+//! are.
 
 use crate::common::mix;
 use petal::index::features::{Fold, corrected, fold};
-use petal::{Features, Filter, HashFunction, Hasher, Image, Spec, Status, create, kinds};
+use petal::{Filter, HashFunction, Hasher, Image, IndexFeatures, Spec, Status, create, kinds};
 
-fn features(width: u64, bits: u32) -> Features {
-    Features::new(width, bits, Hasher::new(HashFunction::Xxh3, 5, None).unwrap()).unwrap()
+fn features(width: u64, bits: u32) -> IndexFeatures {
+    IndexFeatures::new(width, bits, Hasher::new(HashFunction::Xxh3, 5, None).unwrap()).unwrap()
 }
 
-fn row(features: &Features, numbers: std::ops::Range<u64>) -> Vec<u64> {
+fn row(features: &IndexFeatures, numbers: std::ops::Range<u64>) -> Vec<u64> {
     let mut row = vec![0; features.width().div_ceil(64) as usize];
     numbers.for_each(|number| features.add(&mut row, format!("feature {number}").as_bytes(), 0).unwrap());
     row
@@ -103,13 +104,13 @@ fn fewer_bits_and_narrower_rows() {
 fn what_is_refused() {
     let hasher = || Hasher::new(HashFunction::Xxh3, 0, None).unwrap();
     for (width, bits) in [(0, 1), (63, 1), (65_537, 1), (64, 0), (64, 65)] {
-        assert_eq!(Features::new(width, bits, hasher()).unwrap_err().status(), Status::OutOfRange);
+        assert_eq!(IndexFeatures::new(width, bits, hasher()).unwrap_err().status(), Status::OutOfRange);
     }
     let features = features(128, 2);
     let mut row = vec![0; 2];
     assert_eq!(features.add(&mut row, b"x", 65).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(features.add(&mut row[..1], b"x", 1).unwrap_err().status(), Status::OutOfRange);
-    let external = Features::new(128, 2, Hasher::new(HashFunction::External, 0, None).unwrap()).unwrap();
+    let external = IndexFeatures::new(128, 2, Hasher::new(HashFunction::External, 0, None).unwrap()).unwrap();
     assert_eq!(external.add(&mut row, b"x", 1).unwrap_err().status(), Status::ExternalHash);
     assert_eq!(row, [0, 0]);
     external.add_hash(&mut row, 77, 1).unwrap();
@@ -119,20 +120,20 @@ fn what_is_refused() {
 /// Sizes keep the rate and are the least that do.
 #[test]
 fn sizes() {
-    let (width, bits) = Features::size_for(100, 0.01).unwrap();
+    let (width, bits) = IndexFeatures::size_for(100, 0.01).unwrap();
     assert_eq!((width, bits), (1024, 7));
     let rate = |width, bits| petal::sizing::bloom::exact(width, bits, 100);
     assert!(rate(width, bits) <= 0.01);
     assert!((1..=64).all(|bits| rate(width - 64, bits) > 0.01));
-    assert_eq!(Features::size_for(0, 0.5).unwrap().0, 64);
-    assert_eq!(Features::size_for(1 << 40, 0.01).unwrap_err().status(), Status::TooLarge);
+    assert_eq!(IndexFeatures::size_for(0, 0.5).unwrap().0, 64);
+    assert_eq!(IndexFeatures::size_for(1 << 40, 0.01).unwrap_err().status(), Status::TooLarge);
     for rate in [0.0, 1.0, -1.0, f64::NAN] {
-        assert_eq!(Features::size_for(10, rate).unwrap_err().status(), Status::FalsePositiveRate);
+        assert_eq!(IndexFeatures::size_for(10, rate).unwrap_err().status(), Status::FalsePositiveRate);
     }
 }
 
-/// Corrected similarities have no bias that their error does not cover, and spread as their error says. Uncorrected
-/// ones are clearly too high.
+/// IndexSimilarityEstimate similarities have no bias that their error does not cover, and spread as their error says.
+/// Uncorrected ones are clearly too high.
 #[test]
 fn corrected_similarities() {
     const RUNS: u64 = 2_000;

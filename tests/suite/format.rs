@@ -97,7 +97,7 @@ fn golden_union() -> (&'static Row, String, Vec<u8>) {
     (row, format!("{}-merged-layout_{}-{}.petal", row.name, row.layout_version, spec.hash), image(&union))
 }
 
-/// A filter of which the builder was given frequent strangers, so that it has several levels.
+/// A filter of which the builder was given frequent non-members, so that it has several levels.
 fn golden_levels() -> (&'static Row, String, Vec<u8>) {
     let row = registry::find_name("stacked").unwrap();
     let mut spec = Spec { kind: Some(row.kind), false_positive_rate: 1e-4, ..Spec::default() };
@@ -552,28 +552,28 @@ fn huge_sizes_cost_nothing() {
 }
 
 #[test]
-fn dirty_images_open_and_say_so() {
+fn unclean_images_open_and_say_so() {
     each_image(|case, spec, bytes| {
-        let mut dirty = bytes.clone();
-        dirty[STATE_OFFSET..STATE_OFFSET + 8].copy_from_slice(b"DIRTY\0\0\0");
+        let mut unclean = bytes.clone();
+        unclean[STATE_OFFSET..STATE_OFFSET + 8].copy_from_slice(b"DIRTY\0\0\0");
         // Half-written: neither the payload's checksum nor the seal fits.
-        dirty[COUNT..COUNT + 16].fill(0x77);
-        dirty[SEAL..SEAL + 8].fill(0x77);
+        unclean[COUNT..COUNT + 16].fill(0x77);
+        unclean[SEAL..SEAL + 8].fill(0x77);
         for mode in modes(bytes) {
-            let mut buffer = Buffer::of(&dirty);
+            let mut buffer = Buffer::of(&unclean);
             buffer.open_as(mode, None, |handle: Result<&mut Handle>| {
                 let handle = handle.unwrap();
-                assert!(handle.base().header().dirty);
+                assert!(handle.base().header().unclean);
                 assert!((0..100).all(|i| handle.holds(spec, i)));
                 if mode == Mode::Read {
-                    assert_eq!(handle.verify().unwrap_err().status(), Status::Dirty, "{}", case.name());
+                    assert_eq!(handle.verify().unwrap_err().status(), Status::Unclean, "{}", case.name());
                 }
-                // What is made of a dirty image is as dirty.
+                // What is made of an unclean image is as unclean.
                 assert_eq!(refusal(&image(handle)), None);
                 assert_eq!(image(handle)[STATE_OFFSET..STATE_OFFSET + 5], *b"DIRTY");
-                assert!(handle.copy().unwrap().base().header().dirty);
+                assert!(handle.copy().unwrap().base().header().unclean);
             });
-            assert!(buffer.bytes() == dirty, "a dirty image that is not written stays as it is");
+            assert!(buffer.bytes() == unclean, "an unclean image that is not written stays as it is");
         }
     });
 }
@@ -624,7 +624,7 @@ fn exercise(filter: &mut Filter) {
     let _ = load(&image, &OpenOptions::default()).is_ok();
     let Ok(copy) = filter.copy() else {
         // Only an image in place whose payload is damaged has no copy.
-        let _ = filter.insert_hash(hashes[0]).is_ok() || filter.vouch().is_ok();
+        let _ = filter.insert_hash(hashes[0]).is_ok() || filter.mark_clean().is_ok();
         return;
     };
     assert!(serialized.is_ok());
@@ -667,7 +667,7 @@ fn exercise_map(map: &mut Map) {
     let _ = load_as::<Map>(&image, &OpenOptions::default()).is_ok();
     // A map that can be copied can be serialized. If its payload is damaged in place, it cannot be copied.
     assert!(map.copy().is_err() || serialized.is_ok());
-    let _ = map.vouch();
+    let _ = map.mark_clean();
 }
 
 fn open_all_ways(bytes: &[u8]) {

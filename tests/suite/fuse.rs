@@ -82,7 +82,7 @@ fn a_power_of_two_takes_its_own_bits() {
         is_static: true,
         universe: 0,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     };
     let proposals = petal::plan::plan(&wanted).unwrap();

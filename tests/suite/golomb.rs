@@ -524,12 +524,12 @@ fn filters_of_blocks_are_the_published_ones() {
         read.verify().unwrap();
         assert!(scripts.iter().all(|script| read.contains(script)) && !read.contains(b"a script of no block"));
         // Whether any of many keys matches is what the count of a batch says.
-        let strangers: Vec<u64> = (0..5000).map(|i| read.base().hasher().hash_u64(i).unwrap()).collect();
+        let non_members: Vec<u64> = (0..5000).map(|i| read.base().hasher().hash_u64(i).unwrap()).collect();
         let mut answers = Answers::default();
-        read.contains_batch(&Keys::Hashes(&strangers), &mut answers).unwrap();
+        read.contains_batch(&Keys::Hashes(&non_members), &mut answers).unwrap();
         assert_eq!(answers.true_count, 0);
         let wanted: Vec<u64> = scripts.iter().map(|script| read.base().hasher().hash_bytes(script).unwrap()).collect();
-        read.contains_batch(&Keys::Hashes(&[&strangers[..], &wanted].concat()), &mut answers).unwrap();
+        read.contains_batch(&Keys::Hashes(&[&non_members[..], &wanted].concat()), &mut answers).unwrap();
         assert_eq!(answers.true_count, scripts.len() as u64);
         // An image keeps everything but the key.
         let open = |key| petal::load(&image(&read), &OpenOptions { key, ..OpenOptions::default() });

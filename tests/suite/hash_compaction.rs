@@ -36,15 +36,15 @@ fn omissions_are_those_of_the_literature() {
         let sum: f64 = (0..keys).map(|taken| 1.0 / (1.0 - table.rate_of_taken(taken as f64)) - 1.0).sum();
         let closed = table.omissions_of_taken(keys as f64);
         assert!((closed / sum - 1.0).abs() < 0.03, "{slots} slots of {width} bits, {keys} keys: {closed}, {sum}");
-        let offered = keys as f64 + closed;
+        let insertions = keys as f64 + closed;
         if slots <= 256 {
             // For a table with few slots the library follows every state. The mean number of taken slots is then nearly
             // `keys`.
-            assert!((table.taken(offered) / keys as f64 - 1.0).abs() < 0.1, "{}", table.taken(offered));
+            assert!((table.taken(insertions) / keys as f64 - 1.0).abs() < 0.1, "{}", table.taken(insertions));
             continue;
         }
-        assert!((table.taken(offered) - keys as f64).abs() < 1e-5 * keys as f64);
-        assert!((table.omissions(offered) - closed).abs() < 1e-5 * closed.max(1.0));
+        assert!((table.taken(insertions) - keys as f64).abs() < 1e-5 * keys as f64);
+        assert!((table.omissions(insertions) - closed).abs() < 1e-5 * closed.max(1.0));
     }
     // A full table omits every further key.
     assert!((Table::new(101, 40).omissions(1101.0) - 1000.0).abs() < 1e-6);

@@ -239,7 +239,7 @@ fn values_come_with_keys_of_every_form() {
     sketch.remove_value(b"pear", 12).unwrap();
     sketch.remove_value_u64(8, 13).unwrap();
     sketch.remove_value_hash(10, 14).unwrap();
-    assert_eq!((sketch.value_bits(), sketch.offered()), (64, 0));
+    assert_eq!((sketch.value_bits(), sketch.insertions()), (64, 0));
     let refused = create_sketch(&spec).unwrap().keep_keys().unwrap_err();
     assert!(refused.status() == Status::Unsupported && refused.to_string().contains("values"), "{refused}");
     let there = |count, value| Presence::There { count, value };

@@ -1,4 +1,4 @@
-//! Images in place while writers write or die and while readers read: when an image is clean, when dirty, when
+//! Images in place while writers write or die and while readers read: when an image is clean, when unclean, when
 //! verified.
 
 use crate::common::file::FileAt;
@@ -99,7 +99,7 @@ fn resident(path: &Path) -> Option<u64> {
 
 // ---- Who vouches -------------------------------------------------------------------------------------------------
 
-/// If one of several sharers dies, the file stays dirty, whichever handles open and close it afterwards.
+/// If one of several sharers dies, the file stays unclean, whichever handles open and close it afterwards.
 #[test]
 fn a_death_among_sharers_is_not_forgotten() {
     for order in 0..3 {
@@ -121,7 +121,7 @@ fn a_death_among_sharers_is_not_forgotten() {
                 drop(second);
             }
         }
-        assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
+        assert_eq!(verified(&path), Err(Status::Unclean), "order {order}");
         // Later sharers do not make the file clean either, one by one or overlapping.
         let (first, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
         first.insert_hash_shared(mix(2)).unwrap();
@@ -132,10 +132,10 @@ fn a_death_among_sharers_is_not_forgotten() {
         insert(&mut writer, 0..10);
         writer.sync().unwrap();
         drop(writer);
-        assert_eq!(verified(&path), Err(Status::Dirty), "order {order}");
+        assert_eq!(verified(&path), Err(Status::Unclean), "order {order}");
 
         let mut writer = open(&path, Mode::Write);
-        writer.vouch().unwrap();
+        writer.mark_clean().unwrap();
         assert_eq!(verified(&path), Ok(()));
         insert(&mut writer, 0..10);
         drop(writer);
@@ -164,7 +164,7 @@ fn opening_changes_nothing() {
     assert_eq!(verified(&path), Err(Status::Corrupt));
 }
 
-/// Everything that is made from a dirty filter is dirty until somebody vouches for it.
+/// Everything that is made from an unclean filter is unclean until somebody marks it clean.
 #[test]
 fn dirt_spreads() {
     let (folder, path) = file();
@@ -175,30 +175,30 @@ fn dirt_spreads() {
     writer.base_mut().abandon();
     drop(writer);
 
-    let is_dirty = |filter: &Filter| filter.verify().is_err_and(|error| error.status() == Status::Dirty);
-    let dirty = open(&path, Mode::Load);
+    let is_unclean = |filter: &Filter| filter.verify().is_err_and(|error| error.status() == Status::Unclean);
+    let unclean = open(&path, Mode::Load);
     let mut merged = open(&clean, Mode::Load);
     merged.verify().unwrap();
-    merged.merge(&dirty).unwrap();
+    merged.merge(&unclean).unwrap();
     let mut common = open(&clean, Mode::Load);
     common.intersect(&open(&path, Mode::Read)).unwrap();
-    for filter in [&dirty, &merged, &common, &dirty.copy().unwrap()] {
-        assert!(is_dirty(filter));
+    for filter in [&unclean, &merged, &common, &unclean.copy().unwrap()] {
+        assert!(is_unclean(filter));
         filter.save(&other).unwrap();
-        assert_eq!(verified(&other), Err(Status::Dirty));
-        assert!(is_dirty(&load(&crate::common::image(filter), &OpenOptions::default()).unwrap()));
+        assert_eq!(verified(&other), Err(Status::Unclean));
+        assert!(is_unclean(&load(&crate::common::image(filter), &OpenOptions::default()).unwrap()));
     }
-    merged.vouch().unwrap();
+    merged.mark_clean().unwrap();
     merged.save(&other).unwrap();
     assert_eq!(verified(&other), Ok(()));
 
     // The same holds in place, after every sync.
     let mut filter = open(&clean, Mode::Write);
-    filter.merge(&dirty).unwrap();
+    filter.merge(&unclean).unwrap();
     filter.sync().unwrap();
-    assert!(is_dirty(&filter) && verified(&clean) == Err(Status::Dirty));
+    assert!(is_unclean(&filter) && verified(&clean) == Err(Status::Unclean));
     drop(filter);
-    assert_eq!(verified(&clean), Err(Status::Dirty));
+    assert_eq!(verified(&clean), Err(Status::Unclean));
 }
 
 /// The counts of sharers are in the file when they have closed it, or earlier if they sync.
@@ -208,10 +208,10 @@ fn sharers_count() {
     let (first, mut second) = (open(&path, Mode::Share), open(&path, Mode::Share));
     thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| (0..100).for_each(|_| first.add_offered(3).unwrap()));
+            scope.spawn(|| (0..100).for_each(|_| first.add_insertions(3).unwrap()));
         }
     });
-    second.add_offered(30).unwrap();
+    second.add_insertions(30).unwrap();
     assert_eq!((first.base().count(), second.base().count()), (2200, 1030));
     second.sync().unwrap();
     assert_eq!((second.base().count(), open(&path, Mode::Read).base().count()), (1030, 1030));
@@ -219,10 +219,10 @@ fn sharers_count() {
     drop(second);
     assert_eq!(verified(&path), Ok(()));
     assert_eq!(open(&path, Mode::Read).base().count(), 2230);
-    assert_eq!(open(&path, Mode::Read).add_offered(1).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(open(&path, Mode::Read).add_insertions(1).unwrap_err().status(), Status::UnsupportedByHandle);
 
     let mut writer = open(&path, Mode::Write);
-    writer.add_offered(7).unwrap();
+    writer.add_insertions(7).unwrap();
     writer.sync().unwrap();
     assert_eq!(open(&path, Mode::Read).base().count(), 2237);
 }
@@ -242,8 +242,8 @@ fn verifying_reads() {
                 filter.insert_hash_shared(hash_in(5)).unwrap();
             }
             let expected = match mode {
-                Mode::Write if changed => Err(Status::Dirty),
-                Mode::Share => Err(Status::Dirty),
+                Mode::Write if changed => Err(Status::Unclean),
+                Mode::Share => Err(Status::Unclean),
                 _ => Ok(()),
             };
             assert_eq!(filter.verify().map_err(|error| error.status()), expected, "{mode:?}");
@@ -303,7 +303,7 @@ fn damage_is_not_sealed() {
         assert!((0..8).filter(|region| *region != 3).all(|region| reader.contains_hash(hash_in(region))));
         drop(reader);
         // Vouching makes the damaged image clean.
-        open(&path, Mode::Write).vouch().unwrap();
+        open(&path, Mode::Write).mark_clean().unwrap();
         assert_eq!(verified(&path), Ok(()));
     }
 }
@@ -357,7 +357,7 @@ fn a_damaged_table_vouches_for_nothing() {
             }
             drop(filter);
             // Vouching writes the whole table again.
-            open(&path, Mode::Write).vouch().unwrap();
+            open(&path, Mode::Write).mark_clean().unwrap();
             assert_eq!(verified(&path), Ok(()));
         }
     }
@@ -383,9 +383,9 @@ fn what_was_cut_off_is_not_sealed() {
             assert_eq!(filter.sync().unwrap_err().status(), Status::Corrupt);
         }
         drop(filter);
-        assert_eq!(verified(&path), Err(Status::Dirty), "{mode:?}");
+        assert_eq!(verified(&path), Err(Status::Unclean), "{mode:?}");
         // Vouching seals the lost bytes as well.
-        open(&path, Mode::Write).vouch().unwrap();
+        open(&path, Mode::Write).mark_clean().unwrap();
         assert_eq!(verified(&path), Ok(()));
     }
 }
@@ -430,7 +430,7 @@ fn copies_of_what_changes_are_sound() {
     }
 }
 
-/// A reader sees the state of its file: dirty while a writer changes it, and sound after each sync.
+/// A reader sees the state of its file: unclean while a writer changes it, and sound after each sync.
 #[test]
 fn a_reader_follows_its_file() {
     let (_folder, path) = file();
@@ -438,12 +438,12 @@ fn a_reader_follows_its_file() {
     let mut writer = open(&path, Mode::Write);
     for round in 0..3 {
         assert_eq!(reader.verify().map_err(|error| error.status()), Ok(()));
-        assert!(!reader.base().is_dirty());
+        assert!(!reader.base().is_unclean());
         insert(&mut writer, 5000 + 10 * round..5010 + 10 * round);
-        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
-        assert!(reader.base().is_dirty());
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Unclean);
+        assert!(reader.base().is_unclean());
         let image = crate::common::image(&reader);
-        assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Dirty);
+        assert_eq!(load(&image, &OpenOptions::default()).unwrap().verify().unwrap_err().status(), Status::Unclean);
         writer.sync().unwrap();
         assert_eq!(reader.base().count_now(), 1010 + 10 * round);
         // Copies of the reader have those keys too.
@@ -460,7 +460,7 @@ fn a_reader_follows_its_file() {
     }
 }
 
-/// Opening, loading and verifying while a writer works find the file sound or dirty, and never damaged.
+/// Opening, loading and verifying while a writer works find the file sound or unclean, and never damaged.
 #[test]
 #[ignore = "slow: make test-all"]
 fn beside_a_writer_nothing_is_damaged() {
@@ -485,7 +485,7 @@ fn beside_a_writer_nothing_is_damaged() {
         });
         let reader = open(&path, Mode::Read);
         let is_fine = |outcome: petal::Result<()>| {
-            assert!(outcome.as_ref().err().is_none_or(|error| error.status() == Status::Dirty), "{outcome:?}");
+            assert!(outcome.as_ref().err().is_none_or(|error| error.status() == Status::Unclean), "{outcome:?}");
         };
         while !done.load(Ordering::Relaxed) {
             is_fine(reader.verify());

@@ -5,8 +5,8 @@ use crate::format::seal;
 use petal::index::ROW;
 use petal::index::layout::Shape;
 use petal::{
-    HashFunction, Hit, Image, Index, IndexBuilder, Kernel, Mode, OpenOptions, SearchOptions, Similarity, Spec, Status,
-    create_index, load_as, open_as,
+    HashFunction, Image, Index, IndexBuilder, IndexHit, IndexSearchOptions, IndexSimilarity, Kernel, Mode, OpenOptions,
+    Spec, Status, create_index, load_as, open_as,
 };
 
 /// Random numbers, the same every time: `mix` of 1, 2, 3 and so on from a seed.
@@ -70,19 +70,19 @@ fn ones(row: &[u8]) -> u32 {
 }
 
 /// The similarity by its definition.
-fn similarity(measure: Similarity, width: u64, query: &[u8], row: &[u8]) -> f64 {
+fn similarity(measure: IndexSimilarity, width: u64, query: &[u8], row: &[u8]) -> f64 {
     let common = query.iter().zip(row).map(|(a, b)| (a & b).count_ones()).sum::<u32>();
     let differ = query.iter().zip(row).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
     let (a, b, c) = (f64::from(ones(query)), f64::from(ones(row)), f64::from(common));
     match measure {
-        Similarity::Hamming => (width as f64 - f64::from(differ)) / width as f64,
-        Similarity::Cosine if a * b == 0.0 => f64::from(u8::from(a == b)),
-        Similarity::Cosine => c / (a * b).sqrt(),
-        Similarity::Dice if a + b == 0.0 => 1.0,
-        Similarity::Dice => 2.0 * c / (a + b),
-        Similarity::Tanimoto if a + b == 0.0 => 1.0,
-        Similarity::Tanimoto => c / (a + b - c),
-        Similarity::Tversky { alpha, beta } => {
+        IndexSimilarity::Hamming => (width as f64 - f64::from(differ)) / width as f64,
+        IndexSimilarity::Cosine if a * b == 0.0 => f64::from(u8::from(a == b)),
+        IndexSimilarity::Cosine => c / (a * b).sqrt(),
+        IndexSimilarity::Dice if a + b == 0.0 => 1.0,
+        IndexSimilarity::Dice => 2.0 * c / (a + b),
+        IndexSimilarity::Tanimoto if a + b == 0.0 => 1.0,
+        IndexSimilarity::Tanimoto => c / (a + b - c),
+        IndexSimilarity::Tversky { alpha, beta } => {
             let whole = (alpha * (a - c) + beta * (b - c)) + c;
             if whole == 0.0 { 1.0 } else { c / whole }
         }
@@ -90,35 +90,35 @@ fn similarity(measure: Similarity, width: u64, query: &[u8], row: &[u8]) -> f64 
 }
 
 /// All rows of an index with their similarities, in the order of answers.
-fn scanned(index: &Index, measure: Similarity, query: &[u8]) -> Vec<Hit> {
+fn scanned(index: &Index, measure: IndexSimilarity, query: &[u8]) -> Vec<IndexHit> {
     let mut row_bytes = vec![0; index.row_bytes()];
     let mut hits = Vec::new();
-    for row in 0..index.rows() {
+    for row in 0..index.next_row() {
         if let Some((id, bits)) = index.row_at(row).unwrap() {
             index.copy_row(row, &mut row_bytes).unwrap();
             assert_eq!(bits, u64::from(ones(&row_bytes)));
-            hits.push(Hit { id, row, similarity: similarity(measure, index.width(), query, &row_bytes) });
+            hits.push(IndexHit { id, row, similarity: similarity(measure, index.width(), query, &row_bytes) });
         }
     }
     hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then((a.id, a.row).cmp(&(b.id, b.row))));
     hits
 }
 
-const MEASURES: [Similarity; 9] = [
-    Similarity::Tanimoto,
-    Similarity::Dice,
-    Similarity::Cosine,
-    Similarity::Hamming,
-    Similarity::Tversky { alpha: 1.0, beta: 0.0 },
-    Similarity::Tversky { alpha: 0.0, beta: 0.7 },
-    Similarity::Tversky { alpha: 0.0, beta: 0.0 },
-    Similarity::Tversky { alpha: 1e-17, beta: 3e-17 },
-    Similarity::Tversky { alpha: 0.3, beta: 40.0 },
+const MEASURES: [IndexSimilarity; 9] = [
+    IndexSimilarity::Tanimoto,
+    IndexSimilarity::Dice,
+    IndexSimilarity::Cosine,
+    IndexSimilarity::Hamming,
+    IndexSimilarity::Tversky { alpha: 1.0, beta: 0.0 },
+    IndexSimilarity::Tversky { alpha: 0.0, beta: 0.7 },
+    IndexSimilarity::Tversky { alpha: 0.0, beta: 0.0 },
+    IndexSimilarity::Tversky { alpha: 1e-17, beta: 3e-17 },
+    IndexSimilarity::Tversky { alpha: 0.3, beta: 40.0 },
 ];
 
 /// Compares the answers to a query, whatever the threshold, with a scan.
-fn check(index: &Index, query: &[u8], measure: Similarity, threads: usize) {
-    let options = || SearchOptions { similarity: measure, threads, ..SearchOptions::default() };
+fn check(index: &Index, query: &[u8], measure: IndexSimilarity, threads: usize) {
+    let options = || IndexSearchOptions { similarity: measure, threads, ..IndexSearchOptions::default() };
     let scan = scanned(index, measure, query);
     // Thresholds at, above and below similarities that there are, and round ones.
     let near = scan.iter().step_by(1 + scan.len() / 5).flat_map(|hit| {
@@ -128,20 +128,20 @@ fn check(index: &Index, query: &[u8], measure: Similarity, threads: usize) {
     for threshold in near.chain([0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0]).filter(|threshold| *threshold <= 1.0) {
         let mut expected = scan.clone();
         expected.retain(|hit| hit.similarity >= threshold);
-        assert_eq!(index.at_least(query, threshold, &mut options()).unwrap(), expected, "{measure:?} {threshold}");
+        assert_eq!(index.find_similar(query, threshold, &mut options()).unwrap(), expected, "{measure:?} {threshold}");
         let mut called = Vec::new();
-        let mut call = |hit: &Hit| {
+        let mut call = |hit: &IndexHit| {
             called.push(*hit);
             true
         };
-        let count = index.for_each_at_least(query, threshold, &mut options(), &mut call).unwrap();
+        let count = index.visit_similar(query, threshold, &mut options(), &mut call).unwrap();
         assert!(called.is_sorted_by_key(|hit| hit.row) && count == expected.len() as u64);
-        called.sort_by(Hit::order);
+        called.sort_by(IndexHit::order);
         assert_eq!(called, expected);
     }
     for k in [0, 1, 2, 10, 100, scan.len(), scan.len() + 7] {
         let expected = &scan[..k.min(scan.len())];
-        assert_eq!(index.top(query, k, &mut options()).unwrap(), expected, "{measure:?} top {k}");
+        assert_eq!(index.find_top(query, k, &mut options()).unwrap(), expected, "{measure:?} top {k}");
     }
 }
 
@@ -169,7 +169,7 @@ fn answers_are_those_of_a_scan() {
             let mut builder = IndexBuilder::new(&Spec { kernel, ..spec(rows.len() as u64 + 150, &settings) }).unwrap();
             rows.iter().for_each(|(id, row)| builder.add(*id, row).unwrap());
             let mut index = builder.finish().unwrap();
-            assert_eq!((index.rows(), index.len()), (rows.len() as u64, rows.len() as u64));
+            assert_eq!((index.next_row(), index.len()), (rows.len() as u64, rows.len() as u64));
             for stage in 0..3 {
                 let queries = [&rows[5].1, &rows[rows.len() - 1].1, &rows[rows.len() - 2].1, &rows[17].1];
                 for (i, query) in queries.into_iter().enumerate() {
@@ -187,14 +187,14 @@ fn answers_are_those_of_a_scan() {
                         }
                     }
                     1 => {
-                        (0..index.rows()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
+                        (0..index.next_row()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
                         assert!(!index.remove_row(0).unwrap());
                     }
                     _ => {}
                 }
             }
             index.verify().unwrap();
-            index.arranged(index.len()).unwrap().verify().unwrap();
+            index.arrange(index.len()).unwrap().verify().unwrap();
         }
     }
 }
@@ -222,9 +222,10 @@ fn few_rows_answer_as_a_scan() {
             let queries = [&rows[5].1[..], &moved, &rows[rows.len() - 2].1, &rows[rows.len() - 1].1];
             for (i, measure) in MEASURES.into_iter().enumerate() {
                 check(&index, queries[(i + place) % 4], measure, 1 + i % 2);
-                let mut options = SearchOptions { similarity: measure, threads: 1 + i % 3, ..SearchOptions::default() };
-                let top = index.top_many(&queries.concat(), 7, &mut options).unwrap();
-                let near = index.at_least_many(&queries.concat(), 0.6, &mut options).unwrap();
+                let mut options =
+                    IndexSearchOptions { similarity: measure, threads: 1 + i % 3, ..IndexSearchOptions::default() };
+                let top = index.find_top_batch(&queries.concat(), 7, &mut options).unwrap();
+                let near = index.find_similar_batch(&queries.concat(), 0.6, &mut options).unwrap();
                 assert_eq!((top.len(), near.len()), (4, 4));
                 for ((query, top), near) in queries.iter().zip(top).zip(near) {
                     let scan = scanned(&index, measure, query);
@@ -233,20 +234,20 @@ fn few_rows_answer_as_a_scan() {
                 }
             }
             for call in 0..6 {
-                let (mut last, mut ends, all) = (0, 0, if call < 3 { index.rows() } else { 4 });
+                let (mut last, mut ends, all) = (0, 0, if call < 3 { index.next_row() } else { 4 });
                 let mut progress = |done: u64, total: u64| {
                     assert!(total == all && (last..=all).contains(&done), "call {call}: {done} of {total}");
                     (last, ends) = (done, ends + u32::from(done == all));
                     true
                 };
                 let (query, many) = (queries[0], queries.concat());
-                let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
+                let mut options = IndexSearchOptions { progress: Some(&mut progress), ..IndexSearchOptions::default() };
                 match call {
-                    0 => index.top(query, 100, &mut options).map(drop),
-                    1 => index.at_least(query, 0.0, &mut options).map(drop),
-                    2 => index.for_each_at_least(query, 0.0, &mut options, &mut |_| true).map(drop),
-                    3 => index.top_many(&many, 3, &mut options).map(drop),
-                    _ => index.at_least_many(&many, 0.9, &mut options).map(drop),
+                    0 => index.find_top(query, 100, &mut options).map(drop),
+                    1 => index.find_similar(query, 0.0, &mut options).map(drop),
+                    2 => index.visit_similar(query, 0.0, &mut options, &mut |_| true).map(drop),
+                    3 => index.find_top_batch(&many, 3, &mut options).map(drop),
+                    _ => index.find_similar_batch(&many, 0.9, &mut options).map(drop),
                 }
                 .unwrap();
                 // The whole is done at the end, which may be reported twice.
@@ -254,22 +255,22 @@ fn few_rows_answer_as_a_scan() {
             }
             if stage == 0 {
                 rows.iter().rev().take(20).for_each(|(id, row)| _ = index.add(*id, row).unwrap());
-                (0..index.rows()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
+                (0..index.next_row()).step_by(3).for_each(|row| assert!(index.remove_row(row).unwrap()));
             }
         }
         // A callback that ends a search gets no other row, and a search that is cancelled says so.
         let mut left = 3;
-        let mut end = |_: &Hit| {
+        let mut end = |_: &IndexHit| {
             left -= 1;
             left > 0
         };
         let query = &rows[5].1;
-        assert_eq!(index.for_each_at_least(query, 0.0, &mut SearchOptions::default(), &mut end).unwrap(), 3);
+        assert_eq!(index.visit_similar(query, 0.0, &mut IndexSearchOptions::default(), &mut end).unwrap(), 3);
         let mut stop = |_: u64, _: u64| false;
-        let mut options = SearchOptions { progress: Some(&mut stop), ..SearchOptions::default() };
-        let stopped = index.for_each_at_least(query, 0.0, &mut options, &mut |_| true);
+        let mut options = IndexSearchOptions { progress: Some(&mut stop), ..IndexSearchOptions::default() };
+        let stopped = index.visit_similar(query, 0.0, &mut options, &mut |_| true);
         assert_eq!(stopped.unwrap_err().status(), Status::Cancelled);
-        assert_eq!(index.top(query, 1, &mut options).unwrap_err().status(), Status::Cancelled);
+        assert_eq!(index.find_top(query, 1, &mut options).unwrap_err().status(), Status::Cancelled);
     }
 }
 
@@ -293,13 +294,13 @@ fn runs_of_one_count_answer_as_a_scan() {
         let mut query = vec![0; 32];
         for number in [100, 1_500, 3_299] {
             index.copy_row(number, &mut query).unwrap();
-            let scan = scanned(&index, Similarity::Tanimoto, &query);
+            let scan = scanned(&index, IndexSimilarity::Tanimoto, &query);
             for threshold in [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9] {
-                let found = index.at_least(&query, threshold, &mut SearchOptions::default()).unwrap();
+                let found = index.find_similar(&query, threshold, &mut IndexSearchOptions::default()).unwrap();
                 assert!(found.iter().eq(scan.iter().take_while(|hit| hit.similarity >= threshold)), "{threshold}");
             }
             for k in [1, 30, 3_000] {
-                assert!(index.top(&query, k, &mut SearchOptions::default()).unwrap() == scan[..k], "{k}");
+                assert!(index.find_top(&query, k, &mut IndexSearchOptions::default()).unwrap() == scan[..k], "{k}");
             }
         }
     }
@@ -327,10 +328,11 @@ fn threads_share_many_rows() {
                 found.push(id);
                 true
             };
-            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
-            assert!(index.contains_all(&query.to_le_bytes(), &mut options, &mut take).unwrap());
+            let mut options =
+                IndexSearchOptions { threads, progress: Some(&mut progress), ..IndexSearchOptions::default() };
+            assert!(index.visit_containing(&query.to_le_bytes(), &mut options, &mut take).unwrap());
             assert!(found == expected && last == ROWS);
-            let mut options = SearchOptions { threads, ..SearchOptions::default() };
+            let mut options = IndexSearchOptions { threads, ..IndexSearchOptions::default() };
             assert_eq!(index.count_all(&query.to_le_bytes(), &mut options).unwrap(), expected.len() as u64);
             let (mut given, mut calls) = (0, 0);
             let mut progress = |_: u64, _: u64| {
@@ -341,11 +343,13 @@ fn threads_share_many_rows() {
                 given += 1;
                 given < 3
             };
-            let mut options = SearchOptions { threads, progress: Some(&mut progress), ..SearchOptions::default() };
-            assert!(!index.contains_all(&query.to_le_bytes(), &mut options, &mut some).unwrap());
+            let mut options =
+                IndexSearchOptions { threads, progress: Some(&mut progress), ..IndexSearchOptions::default() };
+            assert!(!index.visit_containing(&query.to_le_bytes(), &mut options, &mut some).unwrap());
             assert!(given == 3 && (calls == 0) == (threads == 1), "{calls} calls for {threads} threads");
             let mut stop = |_: u64, _: u64| false;
-            let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
+            let mut options =
+                IndexSearchOptions { threads, progress: Some(&mut stop), ..IndexSearchOptions::default() };
             let stopped = index.count_all(&query.to_le_bytes(), &mut options);
             assert_eq!(stopped.unwrap_err().status(), Status::Cancelled);
         }
@@ -367,8 +371,8 @@ fn what_a_builder_has_so_far_is_whole() {
         so_far.payload().check_payload().unwrap();
         assert_eq!(so_far.find(1_029, 0), Some(1_029));
         for query in [1_u64, 0xff, u64::MAX] {
-            let scan = scanned(so_far, Similarity::Tanimoto, &query.to_le_bytes());
-            assert!(so_far.top(&query.to_le_bytes(), 2_000, &mut SearchOptions::default()).unwrap() == scan);
+            let scan = scanned(so_far, IndexSimilarity::Tanimoto, &query.to_le_bytes());
+            assert!(so_far.find_top(&query.to_le_bytes(), 2_000, &mut IndexSearchOptions::default()).unwrap() == scan);
         }
         for rows in [8, 64, 72, 128, 136, 600] {
             let mut builder = IndexBuilder::new(&spec(rows, &settings)).unwrap();
@@ -403,15 +407,15 @@ fn long_runs_and_many_queries() {
     }
     let index = builder.finish().unwrap();
     for threads in [1, 3] {
-        let options = || SearchOptions { threads, ..SearchOptions::default() };
-        let top = index.top_many(&queries, 9, &mut options()).unwrap();
-        let some = index.at_least_many(&queries, 0.1, &mut options()).unwrap();
+        let options = || IndexSearchOptions { threads, ..IndexSearchOptions::default() };
+        let top = index.find_top_batch(&queries, 9, &mut options()).unwrap();
+        let some = index.find_similar_batch(&queries, 0.1, &mut options()).unwrap();
         assert_eq!((top.len(), some.len()), (10, 10));
         for (i, query) in queries.chunks(128).enumerate() {
-            let scan = scanned(&index, Similarity::Tanimoto, query);
+            let scan = scanned(&index, IndexSimilarity::Tanimoto, query);
             assert_eq!(top[i], scan[..9]);
             assert!(some[i].iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.1)));
-            assert_eq!(index.top(query, 9, &mut options()).unwrap(), top[i]);
+            assert_eq!(index.find_top(query, 9, &mut options()).unwrap(), top[i]);
         }
     }
     // Rows that contain a query come in order, even from several threads and several pieces of rows.
@@ -422,12 +426,12 @@ fn long_runs_and_many_queries() {
         let searched = builder.finish().unwrap();
         let mut seen = [Vec::new(), Vec::new()];
         for (threads, seen) in [1, 3].into_iter().zip(&mut seen) {
-            let mut options = SearchOptions { threads, ..SearchOptions::default() };
+            let mut options = IndexSearchOptions { threads, ..IndexSearchOptions::default() };
             let mut take = |row, id| {
                 seen.push((row, id));
                 true
             };
-            assert!(searched.contains_all(&5_u64.to_le_bytes(), &mut options, &mut take).unwrap());
+            assert!(searched.visit_containing(&5_u64.to_le_bytes(), &mut options, &mut take).unwrap());
         }
         assert!(seen[0] == seen[1] && seen[0].is_sorted());
         assert_eq!(seen[0].len(), (0..rows).filter(|i| bits(*i)[0] & 5 == 5).count());
@@ -435,15 +439,15 @@ fn long_runs_and_many_queries() {
     // Rows that are not arranged: what belongs to one query must not stay for the next.
     let mut others = create_index(&spec(600, &[])).unwrap();
     let mut row = vec![0; 128];
-    for number in (0..index.rows()).rev().step_by(40) {
+    for number in (0..index.next_row()).rev().step_by(40) {
         index.copy_row(number, &mut row).unwrap();
         (0..number % 30).for_each(|_| flip(&mut row, random.below(1024)));
         others.add(number, &row).unwrap();
         queries.extend_from_slice(&row[..if number % 800 == 39 { 128 } else { 0 }]);
     }
-    let found = others.at_least_many(&queries, 0.4, &mut SearchOptions::default()).unwrap();
+    let found = others.find_similar_batch(&queries, 0.4, &mut IndexSearchOptions::default()).unwrap();
     for (found, query) in found.iter().zip(queries.chunks(128)) {
-        let scan = scanned(&others, Similarity::Tanimoto, query);
+        let scan = scanned(&others, IndexSimilarity::Tanimoto, query);
         assert!(found.iter().eq(scan.iter().take_while(|hit| hit.similarity >= 0.4)));
     }
     // Progress rises to the whole, and cancels.
@@ -453,21 +457,21 @@ fn long_runs_and_many_queries() {
         (last, calls) = (done, calls + 1);
         true
     };
-    let mut options = SearchOptions { progress: Some(&mut progress), ..SearchOptions::default() };
-    index.top(&queries[..128], 2, &mut options).unwrap();
+    let mut options = IndexSearchOptions { progress: Some(&mut progress), ..IndexSearchOptions::default() };
+    index.find_top(&queries[..128], 2, &mut options).unwrap();
     assert!(last == 20_000 && calls > 1);
     for threads in [1, 4] {
         let mut stop = |_: u64, _: u64| false;
-        let mut options = SearchOptions { threads, progress: Some(&mut stop), ..SearchOptions::default() };
-        assert_eq!(index.top(&queries[..128], 2, &mut options).unwrap_err().status(), Status::Cancelled);
-        assert_eq!(index.at_least_many(&queries, 0.5, &mut options).unwrap_err().status(), Status::Cancelled);
+        let mut options = IndexSearchOptions { threads, progress: Some(&mut stop), ..IndexSearchOptions::default() };
+        assert_eq!(index.find_top(&queries[..128], 2, &mut options).unwrap_err().status(), Status::Cancelled);
+        assert_eq!(index.find_similar_batch(&queries, 0.5, &mut options).unwrap_err().status(), Status::Cancelled);
     }
     let mut only = 0;
-    let mut end = |_: &Hit| {
+    let mut end = |_: &IndexHit| {
         only += 1;
         only < 3
     };
-    assert_eq!(index.for_each_at_least(&queries[..128], 0.0, &mut SearchOptions::default(), &mut end).unwrap(), 3);
+    assert_eq!(index.visit_similar(&queries[..128], 0.0, &mut IndexSearchOptions::default(), &mut end).unwrap(), 3);
 }
 
 /// Rows come until the capacity, go by their ids, and are joined.
@@ -494,10 +498,13 @@ fn rows_come_and_go() {
             other.add(1_000 + id, &rows[id as usize].1).unwrap();
         }
         assert_eq!(index.merge(&other).unwrap_err().status(), Status::Full);
-        let both = index.merged(&other, 80).unwrap();
+        let both = index.arrange_both(&other, 80).unwrap();
         both.verify().unwrap();
-        assert_eq!((both.rows(), both.capacity(), both.attachment().unwrap()), (77, 80, b"names of the rows".to_vec()));
-        let mut all: Vec<_> = (0..both.rows()).map(|row| (both.row_at(row).unwrap().unwrap(), row)).collect();
+        assert_eq!(
+            (both.next_row(), both.capacity(), both.attachment().unwrap()),
+            (77, 80, b"names of the rows".to_vec())
+        );
+        let mut all: Vec<_> = (0..both.next_row()).map(|row| (both.row_at(row).unwrap().unwrap(), row)).collect();
         assert!(all.is_sorted_by_key(|((_, bits), _)| *bits));
         let mut expected = [&rows[..8], &rows[10..]].concat();
         expected.extend((0..9).map(|id| (1_000 + id, rows[id as usize].1.clone())));
@@ -521,13 +528,13 @@ fn rows_come_and_go() {
         // A copy in another order keeps the secret key, which no spec has.
         let secret = Spec { hash: HashFunction::SipHash13, key: Some(SECRET), ..spec(9, &settings) };
         let keyed = create_index(&secret).unwrap();
-        assert_eq!(keyed.arranged(0).unwrap().base().header().identifier, keyed.base().header().identifier);
+        assert_eq!(keyed.arrange(0).unwrap().base().header().identifier, keyed.base().header().identifier);
         assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);
         index.clear().unwrap();
         assert!(index.is_empty() && index.attachment().unwrap().is_empty());
         assert_eq!(index.add(1, &rows[0].1).unwrap(), 0);
         if store == 1.0 {
-            let refused = index.top(&rows[0].1, 1, &mut SearchOptions::default());
+            let refused = index.find_top(&rows[0].1, 1, &mut IndexSearchOptions::default());
             assert_eq!(refused.unwrap_err().status(), Status::UnsupportedByHandle);
         }
     }
@@ -548,16 +555,19 @@ fn what_is_refused() {
     assert_eq!(index.add(1, &[0; 8]).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 4]).unwrap_err().status(), Status::OutOfRange);
     index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 2]).unwrap();
-    let mut options = SearchOptions::default();
+    let mut options = IndexSearchOptions::default();
     for threshold in [-0.1, 1.1, f64::NAN] {
-        let refused = index.at_least(&[0; 9], threshold, &mut options).unwrap_err();
+        let refused = index.find_similar(&[0; 9], threshold, &mut options).unwrap_err();
         assert_eq!(refused.status(), Status::OutOfRange);
     }
     for weight in [-1.0, f64::NAN, f64::INFINITY] {
-        options.similarity = Similarity::Tversky { alpha: 1.0, beta: weight };
-        assert_eq!(index.top(&[0; 9], 1, &mut options).unwrap_err().status(), Status::OutOfRange);
+        options.similarity = IndexSimilarity::Tversky { alpha: 1.0, beta: weight };
+        assert_eq!(index.find_top(&[0; 9], 1, &mut options).unwrap_err().status(), Status::OutOfRange);
     }
-    assert_eq!(index.top_many(&[0; 10], 1, &mut SearchOptions::default()).unwrap_err().status(), Status::OutOfRange);
+    assert_eq!(
+        index.find_top_batch(&[0; 10], 1, &mut IndexSearchOptions::default()).unwrap_err().status(),
+        Status::OutOfRange
+    );
 }
 
 /// A file takes rows while others read it: they see the rows that there were, or more, and never half a row. A writer
@@ -584,14 +594,14 @@ fn appending_while_read() {
             while seen < 2_000 {
                 // A writer that ended has written all rows.
                 let is_last = thread.is_finished();
-                let now = reader.rows();
+                let now = reader.next_row();
                 assert!(now >= seen && (now == 2_000 || !is_last));
                 for row in seen..now {
                     let (id, given) = &rows[row as usize];
                     let mut bytes = vec![0; 32];
                     reader.copy_row(row, &mut bytes).unwrap();
                     assert_eq!((reader.row_at(row).unwrap(), &bytes), (Some((*id, ones(given).into())), given));
-                    let found = reader.at_least(given, 1.0, &mut SearchOptions::default()).unwrap();
+                    let found = reader.find_similar(given, 1.0, &mut IndexSearchOptions::default()).unwrap();
                     assert!(row % 16 != 0 || found.iter().any(|hit| hit.row == row));
                 }
                 seen = now;
@@ -602,18 +612,18 @@ fn appending_while_read() {
         writer.remove(rows[7].0).unwrap();
         drop(writer);
         reader.verify().unwrap();
-        assert_eq!((reader.rows(), reader.len()), (2_000, 1_999));
+        assert_eq!((reader.next_row(), reader.len()), (2_000, 1_999));
         let mut writer = open();
         writer.add(1, &rows[0].1).unwrap();
         writer.base_mut().abandon();
         drop(writer);
         let mut again = open();
-        assert!(again.base().is_unvouched() && again.rows() == 2_001);
-        again.vouch().unwrap();
+        assert!(again.base().stays_unclean() && again.next_row() == 2_001);
+        again.mark_clean().unwrap();
         drop(again);
         let whole: Index = open_as(&path, &OpenOptions::default()).unwrap();
         whole.verify().unwrap();
-        assert!(!whole.base().is_unvouched());
+        assert!(!whole.base().stays_unclean());
     }
 }
 
@@ -638,7 +648,7 @@ fn a_row_overwrites_what_was_left_in_its_place() {
         left[state..state + 64].copy_from_slice(&image(&clean)[state..state + 64]);
         seal(&mut left);
         let mut again: Index = load_as(&left, &OpenOptions::default()).unwrap();
-        assert_eq!((again.rows(), again.len()), (3, 3));
+        assert_eq!((again.next_row(), again.len()), (3, 3));
         let row = random.row(130, 1);
         assert_eq!((clean.add(5, &row).unwrap(), again.add(5, &row).unwrap()), (3, 3));
         again.payload().check_payload().unwrap();
@@ -677,7 +687,7 @@ fn short_ids_and_counts() {
         long.merge(&index).unwrap();
         index.verify().unwrap();
         let ids = |index: &Index| -> Vec<u64> {
-            (0..index.rows()).filter_map(|row| index.row_at(row).unwrap()).map(|(id, _)| id).collect()
+            (0..index.next_row()).filter_map(|row| index.row_at(row).unwrap()).map(|(id, _)| id).collect()
         };
         assert_eq!(ids(&index), [0, most, 7, most - 1, 1]);
         assert_eq!(ids(&long), [1, 0, most, 7, most - 1, 1]);
@@ -715,7 +725,7 @@ fn what_has_no_room_changes_nothing() {
         if rows > 0 {
             index.merge(&made(10 - rows)).unwrap();
         }
-        assert_eq!((index.rows(), index.add(7, &[0; 16]).unwrap_err().status()), (10, Status::Full));
+        assert_eq!((index.next_row(), index.add(7, &[0; 16]).unwrap_err().status()), (10, Status::Full));
         for length in [40, 0, 39, 1, 8, 17] {
             index.attach(&vec![length as u8; length]).unwrap();
             assert_eq!(index.attachment().unwrap(), vec![length as u8; length]);
@@ -985,24 +995,24 @@ fn copies_say_what_they_have() {
     (0..130).for_each(|id| _ = many.add(id, &random.row(100, 30)).unwrap());
     assert_eq!(many.remove(5).unwrap() + many.remove(77).unwrap(), 2);
     let copies = [
-        (many.arranged(200).unwrap(), 200, 128),
-        (few.merged(&many, 150).unwrap(), 150, 129),
-        (many.merged(&few, 129).unwrap(), 129, 129),
+        (many.arrange(200).unwrap(), 200, 128),
+        (few.arrange_both(&many, 150).unwrap(), 150, 129),
+        (many.arrange_both(&few, 129).unwrap(), 129, 129),
     ];
     for (copy, capacity, rows) in copies {
         copy.verify().unwrap();
         let header = copy.base().header();
-        assert_eq!((header.capacity, copy.len(), copy.rows(), copy.base().count()), (capacity, rows, rows, rows));
-        assert!(!copy.base().header().dirty && copy.row_at(rows).is_err());
+        assert_eq!((header.capacity, copy.len(), copy.next_row(), copy.base().count()), (capacity, rows, rows, rows));
+        assert!(!copy.base().header().unclean && copy.row_at(rows).is_err());
         let opened: Index = load_as(&image(&copy), &OpenOptions::default()).unwrap();
         assert_eq!((opened.len(), opened.base().header().capacity), (rows, capacity));
     }
-    let mut dirty = image(&many);
-    dirty[216..221].copy_from_slice(b"DIRTY");
-    let mut dirty: Index = load_as(&dirty, &OpenOptions::default()).unwrap();
-    assert!(dirty.arranged(200).unwrap().base().header().dirty);
-    dirty.vouch().unwrap();
-    assert!(!dirty.arranged(200).unwrap().base().header().dirty);
+    let mut unclean = image(&many);
+    unclean[216..221].copy_from_slice(b"DIRTY");
+    let mut unclean: Index = load_as(&unclean, &OpenOptions::default()).unwrap();
+    assert!(unclean.arrange(200).unwrap().base().header().unclean);
+    unclean.mark_clean().unwrap();
+    assert!(!unclean.arrange(200).unwrap().base().header().unclean);
     // A copy of what another handle is writing is as doubtful as that is now.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("rows");
@@ -1010,9 +1020,9 @@ fn copies_say_what_they_have() {
     let open = |mode| open_as::<Index>(&path, &OpenOptions { mode, ..OpenOptions::default() }).unwrap();
     let (reader, mut writer) = (open(Mode::Read), open(Mode::Write));
     writer.add(7, &random.row(100, 9)).unwrap();
-    assert!(reader.arranged(200).unwrap().base().header().dirty);
+    assert!(reader.arrange(200).unwrap().base().header().unclean);
     drop(writer);
-    assert!(!reader.arranged(200).unwrap().base().header().dirty);
+    assert!(!reader.arrange(200).unwrap().base().header().unclean);
     // Bits are those of all rows, and the capacity that of the bits.
     let of = |bits, capacity| create_index(&Spec { bits, ..spec(capacity, &[("width", 100.0)]) });
     for capacity in [0, 30] {
@@ -1085,12 +1095,14 @@ fn forged_words_are_harmless() {
                     assert!(opened.payload().check_payload().is_err(), "store {store}, word {word}, value {value:#x}");
                 }
                 for threads in 1..if word % 32 == 0 { 3 } else { 2 } {
-                    let mut options = SearchOptions { threads, ..SearchOptions::default() };
-                    let _ = (opened.top(&query, 5, &mut options), opened.at_least(&query, 0.2, &mut options));
+                    let mut options = IndexSearchOptions { threads, ..IndexSearchOptions::default() };
+                    let _ = (opened.find_top(&query, 5, &mut options), opened.find_similar(&query, 0.2, &mut options));
                 }
-                let mut options = SearchOptions { similarity: Similarity::Cosine, ..SearchOptions::default() };
-                let _ = (opened.top(&query, 5, &mut options), opened.attachment(), opened.len(), opened.row_at(65));
-                let _ = opened.arranged(80).map(|copy| copy.len());
+                let mut options =
+                    IndexSearchOptions { similarity: IndexSimilarity::Cosine, ..IndexSearchOptions::default() };
+                let _ =
+                    (opened.find_top(&query, 5, &mut options), opened.attachment(), opened.len(), opened.row_at(65));
+                let _ = opened.arrange(80).map(|copy| copy.len());
             }
         }
         assert!(refused > 20);
@@ -1191,6 +1203,6 @@ fn golden_images_are_what_the_format_says() {
     for file in files.values() {
         let index: Index = load_as(file, &OpenOptions::default()).unwrap();
         index.verify().unwrap();
-        assert_eq!((index.rows(), index.len()), (70, 68));
+        assert_eq!((index.next_row(), index.len()), (70, 68));
     }
 }

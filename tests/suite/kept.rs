@@ -60,7 +60,7 @@ fn sketches_with_kept_keys_are_those_of_the_set() {
         sketch.insert(b"apple").unwrap();
         sketch.insert(b"apple").unwrap();
         sketch.remove(b"pear").unwrap();
-        assert_eq!((sketch.offered(), kept(&sketch).len()), (set.len() as u64 + 1, set.len() + 1));
+        assert_eq!((sketch.insertions(), kept(&sketch).len()), (set.len() as u64 + 1, set.len() + 1));
     }
 }
 
@@ -118,9 +118,9 @@ fn images_have_no_kept_keys() {
         let mut empty = of(&spec, []);
         empty.remove_u64(5).unwrap();
         empty.insert_u64(5).unwrap();
-        assert_eq!(empty.offered(), 1);
+        assert_eq!(empty.insertions(), 1);
         empty.keep_keys().unwrap();
-        assert_eq!(empty.offered(), 0);
+        assert_eq!(empty.insertions(), 0);
     }
 }
 

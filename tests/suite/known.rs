@@ -13,7 +13,7 @@ fn request(keys: u64, goal: Goal) -> Request {
         is_static: true,
         universe: 0,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     }
 }
@@ -76,22 +76,22 @@ fn universes() {
 }
 
 #[test]
-fn frequent_strangers() {
+fn frequent_non_members() {
     let kind = registry::find_name("stacked").unwrap().kind;
-    for (members, strangers, share, rate) in
+    for (members, non_members, share, rate) in
         [(1, 1, 0.5, 0.01), (50_000, 1000, 0.52, 0.004), (50_000, 0, 0.84, 0.001), (100_000, 300_000, 0.95, 1e-4)]
     {
-        let wanted = Request { frequent: share, strangers, ..request(members, Goal::FalsePositiveRate(rate)) };
+        let wanted = Request { frequent: share, non_members, ..request(members, Goal::FalsePositiveRate(rate)) };
         let fit = of("stacked", &wanted).unwrap();
-        if strangers == 0 {
-            assert_eq!(of("stacked", &Request { strangers: members, ..wanted }).unwrap(), fit);
+        if non_members == 0 {
+            assert_eq!(of("stacked", &Request { non_members: members, ..wanted }).unwrap(), fit);
         }
         assert!(fit.false_positive_rate <= rate && fit.bits_per_key > 0.0);
         let plain = of("stacked", &request(members, Goal::FalsePositiveRate(rate))).unwrap();
         assert!(members == 1 || fit.bits_per_key < plain.bits_per_key - 0.5, "{fit:?}, {plain:?}");
         let mut spec = Spec { kind: Some(kind), false_positive_rate: rate, ..Spec::default() };
         spec.set(&petal::kinds::stacked::FREQUENT_SHARE, share).unwrap();
-        let known = keys(1 << 40, if strangers == 0 { members } else { strangers });
+        let known = keys(1 << 40, if non_members == 0 { members } else { non_members });
         let filter = build(&spec, members, |builder| builder.frequent_batch(&Keys::U64(&known), None));
         check(&filter, &fit, members);
         for memory in [fit.bytes, 2 * fit.bytes, 20_000] {
@@ -112,7 +112,7 @@ fn frequent_strangers() {
     for frequent in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         assert_eq!(plan(&Request { frequent, ..wanted }).unwrap_err().status(), Status::OutOfRange);
     }
-    assert_eq!(plan(&Request { strangers: 5, ..wanted }).unwrap_err().status(), Status::Contradiction);
+    assert_eq!(plan(&Request { non_members: 5, ..wanted }).unwrap_err().status(), Status::Contradiction);
     assert!(plan(&Request { frequent: 1.0, ..wanted }).unwrap()[0].outcome.is_ok());
 }
 

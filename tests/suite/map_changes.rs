@@ -333,7 +333,7 @@ fn images_are_changed_in_place() {
         let mut writer: Map = open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         assert!(give(&mut writer, 7, 1 << 40).unwrap());
         assert_eq!(reader.get_u64(7).unwrap(), Some(1 << 40));
-        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Unclean);
         writer.sync().unwrap();
         reader.verify().unwrap();
         let keys: Vec<u64> = (100..200).collect();

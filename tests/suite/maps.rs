@@ -239,7 +239,7 @@ fn bytes_depend_on_keys_and_values_only() {
         }
         let twice = exact.iter().chain(exact.iter().take(1000)).map(|(key, value)| (*key, *value));
         let twice = build_with(&spec, BuilderOptions::default(), twice).unwrap();
-        assert_eq!((map.offered(), twice.offered()), (200_000, 201_000));
+        assert_eq!((map.insertions(), twice.insertions()), (200_000, 201_000));
         let payload = |map: &Map| {
             map.base().words().shared().iter().map(|w| w.load(std::sync::atomic::Ordering::Relaxed)).collect::<Vec<_>>()
         };

@@ -38,7 +38,7 @@ impl Any {
         any
     }
 
-    /// Gives keys, and whatever else the kind takes: copies, excluded keys, frequent strangers.
+    /// Gives keys, and whatever else the kind takes: copies, excluded keys, frequent non-members.
     fn give(&mut self, keys: Range<u64>) {
         let (spec, row) = (&self.spec, row_of(&self.spec).unwrap());
         let builder = match &mut self.builder {

@@ -144,7 +144,7 @@ fn bytes_are_those_of_minisketch() {
             assert_eq!(bytes(&sketch)[256..256 + expected.len()], expected[..]);
             let mut taken = of(&spec, [1, 2, 3]);
             taken.import_minisketch(&expected).unwrap();
-            assert_eq!(taken.offered(), 0);
+            assert_eq!(taken.insertions(), 0);
             assert_eq!(taken.export_minisketch().unwrap(), expected);
             // The vectors have more elements than their capacity. Removing most of them leaves as many as are listed.
             let (kept, gone) = elements.split_at(elements.len().min(capacity as usize));

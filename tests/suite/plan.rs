@@ -12,7 +12,7 @@ fn request(keys: u64, goal: Goal) -> Request {
         is_static: false,
         universe: 0,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     }
 }

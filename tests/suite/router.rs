@@ -192,7 +192,7 @@ fn levels_are_those_of_exact_sets() {
                     for (level, set) in sets[*over].iter().enumerate() {
                         let mut alone = create_router(&spec, 0).unwrap();
                         set.iter().for_each(|key| alone.insert_u64(*key).unwrap());
-                        assert_eq!(edge.fill[level], alone.rates().own_fill, "level {} of {over}", level + 1);
+                        assert_eq!(edge.fill[level], alone.statistics().own_fill, "level {} of {over}", level + 1);
                     }
                 }
                 router.verify().unwrap();
@@ -416,9 +416,9 @@ fn foreign_and_repeated_messages_are_refused() {
     ] {
         refused(pair(&other)[0].advertise(1).unwrap(), Status::Incompatible, words);
     }
-    let mut stranger = create_router(&spec(&settings, 1024, 4), 5).unwrap();
-    stranger.add_edge(1, link(0, 1), 0.0).unwrap();
-    refused(stranger.advertise(1).unwrap(), Status::Incompatible, "from node 5 to node 1");
+    let mut non_member = create_router(&spec(&settings, 1024, 4), 5).unwrap();
+    non_member.add_edge(1, link(0, 1), 0.0).unwrap();
+    refused(non_member.advertise(1).unwrap(), Status::Incompatible, "from node 5 to node 1");
     let mut earlier = create_router(&spec(&settings, 1024, 4), 0).unwrap();
     earlier.add_edge(1, 1, 0.0).unwrap();
     refused(earlier.advertise(1).unwrap(), Status::Incompatible, "of link 1");
@@ -549,7 +549,7 @@ fn full_levels_are_ignored() {
     assert_eq!(routers[2].route_u64(5, None, 9).unwrap(), Route::Edge { neighbour: 1, level: 1 });
     assert_eq!(routers[3].route_u64(5, None, 9).unwrap(), Route::Edge { neighbour: 2, level: 2 });
     assert_eq!(routers[3].edge(2).unwrap().fill[2], 0.0, "the full level was not passed on");
-    let rates = routers[1].rates();
+    let rates = routers[1].statistics();
     assert!(rates.ignored == 1 && rates.false_route_rate < 0.01 && !rates.is_overfull, "{rates:?}");
     assert!(rates.level[0].greatest_fill > 0.99 && rates.level[0].mean_fill < 0.6);
     let further = routers[2].edge(1).unwrap();
@@ -567,10 +567,10 @@ fn full_levels_are_ignored() {
 fn fill_with_ones(router: &mut Router, ones: u64) {
     let bits = router.base().geometry().bits as f64;
     let mut keys = 0..;
-    while router.rates().own_fill < ones as f64 / bits {
+    while router.statistics().own_fill < ones as f64 / bits {
         router.insert_u64(keys.next().unwrap()).unwrap();
     }
-    assert_eq!(router.rates().own_fill, ones as f64 / bits);
+    assert_eq!(router.statistics().own_fill, ones as f64 / bits);
 }
 
 /// A level is ignored, and a router overfull, above the bounds and not at them. An edge over which no message came does
@@ -586,7 +586,7 @@ fn bounds_of_fills_are_kept() {
     let tell = |routers: &mut [Router]| {
         let all = routers[1].advertise(0).unwrap().to_vec();
         routers[0].receive(1, &all).unwrap();
-        (routers[0].rates(), routers[0].edge(1).unwrap())
+        (routers[0].statistics(), routers[0].edge(1).unwrap())
     };
     let (rates, edge) = tell(&mut routers);
     assert_eq!((rates.ignored, edge.ignored, rates.is_overfull), (0, 0, false));
@@ -662,7 +662,7 @@ fn rates_are_what_is_expected() {
         (0..50).for_each(|key| router.insert_u64((node * 50 + key) as u64).unwrap());
     }
     (0..3).for_each(|_| _ = round(&mut routers, false));
-    let rates = routers[0].rates();
+    let rates = routers[0].statistics();
     assert_eq!(rates.levels, 3);
     for (i, level) in rates.level[..3].iter().enumerate() {
         assert_eq!(level.expected_keys, 50.0 * f64::from(1 << i));
@@ -691,7 +691,7 @@ fn counters_stay_at_their_greatest_value() {
         (0..most - 1).for_each(|_| router.insert_u64(3).unwrap());
         (0..most - 1).for_each(|_| assert!(router.remove_u64(3).unwrap()));
         assert!(!router.contains_u64(3).unwrap() && !router.remove_u64(3).unwrap());
-        assert_eq!(router.offered(), 0);
+        assert_eq!(router.insertions(), 0);
         (0..most + 5).for_each(|_| router.insert_u64(3).unwrap());
         (0..most + 5).for_each(|_| assert!(router.remove_u64(3).unwrap()));
         assert!(router.contains_u64(3).unwrap());
@@ -703,9 +703,9 @@ fn counters_stay_at_their_greatest_value() {
     let keys: Vec<u64> = (0..1000).collect();
     let mut router = create_router(&spec(&[], 1 << 16, 4), 0).unwrap();
     assert_eq!(router.insert_batch(&Keys::U64(&keys)).keys, 1000);
-    assert!(keys.iter().all(|key| router.contains_u64(*key).unwrap()) && router.offered() == 1000);
+    assert!(keys.iter().all(|key| router.contains_u64(*key).unwrap()) && router.insertions() == 1000);
     assert_eq!(router.remove_batch(&Keys::U64(&keys)).keys, 1000);
-    assert!(!keys.iter().any(|key| router.contains_u64(*key).unwrap()) && router.offered() == 0);
+    assert!(!keys.iter().any(|key| router.contains_u64(*key).unwrap()) && router.insertions() == 0);
 }
 
 /// Edges are refused that would be there twice, lead to the node itself, or are one too many.
@@ -956,7 +956,7 @@ fn random_images_answer_or_are_refused() {
 }
 
 fn use_all(router: &mut Router) {
-    let _ = (router.verify(), router.rates(), router.route_u64(21, None, 3));
+    let _ = (router.verify(), router.statistics(), router.route_u64(21, None, 3));
     let _ = router.walk_u64(21, &mut Walk::new(3));
     let neighbours: Vec<u64> = router.edges().map(|edge| edge.neighbour).collect();
     for neighbour in neighbours {

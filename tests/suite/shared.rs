@@ -193,14 +193,14 @@ fn handles_share_a_file() {
         assert!(keys.iter().all(|key| first.contains_hash(*key) && second.contains_hash(*key)));
 
         let reading = petal::open(&path, &OpenOptions::default()).unwrap();
-        assert!(reading.base().header().dirty, "others are writing");
+        assert!(reading.base().header().unclean, "others are writing");
         let alone = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         assert_eq!(petal::open(&path, &alone).err().unwrap().status(), Status::Locked);
         assert_eq!(reading.insert_hash_shared(1).unwrap_err().status(), Status::UnsupportedByHandle);
 
         // The handles may close in either order.
         drop(first);
-        assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
+        assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().unclean);
         drop(second);
         let clean = petal::open(&path, &OpenOptions::default()).unwrap();
         clean.verify().unwrap();
@@ -210,8 +210,8 @@ fn handles_share_a_file() {
     });
 }
 
-/// The calls that a sharing handle may make and those that it may not. A file that a process left dirty stays dirty
-/// until somebody vouches for it.
+/// The calls that a sharing handle may make and those that it may not. A file that a process left unclean stays unclean
+/// until somebody marks it clean.
 #[test]
 fn sharing_has_its_limits() {
     for_each_spec(100, 0.01, |spec| {
@@ -235,22 +235,22 @@ fn sharing_has_its_limits() {
             filter.insert_hash_shared(1).unwrap();
             // The file is on the disk and is still shared.
             filter.sync().unwrap();
-            assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
+            assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().unclean);
             // The handle leaves the file as a dying process leaves it.
             filter.base_mut().abandon();
         }
         {
-            let dirty = petal::open(&path, &share).unwrap();
-            assert!(dirty.base().header().dirty && dirty.contains_hash(1));
+            let unclean = petal::open(&path, &share).unwrap();
+            assert!(unclean.base().header().unclean && unclean.contains_hash(1));
         }
-        let mut dirty = petal::open(&path, &write).unwrap();
-        assert!(dirty.base().header().dirty);
-        assert_eq!(dirty.insert_hash_shared(2).unwrap_err().status(), Status::UnsupportedByHandle);
-        dirty.add_offered(1).unwrap();
-        dirty.sync().unwrap();
-        assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().dirty);
-        dirty.vouch().unwrap();
-        drop(dirty);
+        let mut unclean = petal::open(&path, &write).unwrap();
+        assert!(unclean.base().header().unclean);
+        assert_eq!(unclean.insert_hash_shared(2).unwrap_err().status(), Status::UnsupportedByHandle);
+        unclean.add_insertions(1).unwrap();
+        unclean.sync().unwrap();
+        assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().unclean);
+        unclean.mark_clean().unwrap();
+        drop(unclean);
         let clean = petal::open(&path, &OpenOptions::default()).unwrap();
         clean.verify().unwrap();
         assert_eq!(clean.base().header().count, 1);

@@ -11,9 +11,9 @@ use petal::format::REGION_BYTES;
 use petal::registry::{self, SKETCHES};
 use petal::router::{Received, Route, Router};
 use petal::{
-    Aggregate, Answers, Capabilities, Digest, Filter, FindOptions, Image, Index, Keys, Meeting, Mode, OpenOptions,
-    Overfill, Row, Sizes, Sketch, Spec, StateValue, Status, create_as, create_digest, create_index, create_router,
-    create_sketch, load_as,
+    Aggregate, AggregateAnswer, AggregateStateValue, Answers, Capabilities, Digest, DigestFindOptions, Filter, Image,
+    Index, Keys, Mode, OpenOptions, Overfill, Row, Sizes, Sketch, Spec, Status, create_as, create_digest, create_index,
+    create_router, create_sketch, load_as,
 };
 use std::cell::Cell;
 
@@ -265,13 +265,13 @@ fn aggregates_are_filled() {
         let spec = Spec { capacity: size, false_positive_rate: 1e-9, ..own(row, &[("states", 3.0)]) };
         let meet = |aggregate: &mut Aggregate| {
             for id in 0..size {
-                let now = StateValue { state: (id % 3) as u32, value: id as f64 };
-                assert_eq!(aggregate.meet_u64(id, now, &[]).unwrap(), Meeting::First, "{id} of {size}");
+                let now = AggregateStateValue { state: (id % 3) as u32, value: id as f64 };
+                assert_eq!(aggregate.add_u64(id, now, &[]).unwrap(), AggregateAnswer::First, "{id} of {size}");
             }
         };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
         meet(&mut aggregate);
-        let results = aggregate.results();
+        let results = aggregate.statistics();
         assert_eq!((results.count, results.sum), (size, (size * (size - 1) / 2) as f64));
         is_kept(&aggregate);
         is_same_in_place(&create_as(&spec).unwrap(), &aggregate, meet);
@@ -295,10 +295,10 @@ fn digests_are_filled() {
             let mut digest = create_digest(&spec).unwrap();
             fill(&mut digest);
             assert_eq!(digest.add(payloads, b"one more").unwrap_err().status(), Status::Full);
-            assert_eq!((digest.payloads(), digest.offered()), (payloads, all));
+            assert_eq!((digest.payloads(), digest.insertions()), (payloads, all));
             for id in (0..payloads).filter(|id| bytes(*id).len() > 2000).step_by(payloads as usize / 40 + 1) {
-                let found = digest.find(&bytes(id), &FindOptions::default()).unwrap();
-                let is_it = |found: &petal::Match| found.payload == Some(id) && found.offset == 0;
+                let found = digest.find(&bytes(id), &DigestFindOptions::default()).unwrap();
+                let is_it = |found: &petal::DigestMatch| found.payload == Some(id) && found.offset == 0;
                 assert!(found.matches.iter().any(is_it), "payload {id} of {payloads}, cut {cut}");
             }
             is_kept(&digest);

@@ -72,7 +72,7 @@ fn differences_of_sets_are_listed() {
         both.merge(&of(&spec, theirs.iter().copied())).unwrap();
         assert_eq!(with(&both.list().unwrap(), 1), ours.union(&theirs).copied().collect());
         both.clear().unwrap();
-        assert_eq!((both.list().unwrap().listed.len(), both.offered()), (0, 0));
+        assert_eq!((both.list().unwrap().listed.len(), both.insertions()), (0, 0));
     }
 }
 

@@ -1,4 +1,4 @@
-//! The kind `stacked`: members are found; frequent strangers and others meet the stated rates; the share of false
+//! The kind `stacked`: members are found; frequent non-members and others meet the stated rates; the share of false
 //! answers compared with `ribbon`; the same bytes for every order, memory and number of threads; what is refused;
 //! forged images.
 
@@ -25,18 +25,18 @@ fn options() -> BuilderOptions {
     BuilderOptions::default()
 }
 
-/// A filter with these members and frequent strangers.
+/// A filter with these members and frequent non-members.
 fn build(
     spec: &Spec,
     options: BuilderOptions,
     members: &[u64],
-    strangers: &[u64],
+    non_members: &[u64],
     weights: &[f64],
 ) -> petal::Result<Filter> {
     let mut builder = Builder::new(spec, options)?;
     builder.add_batch(&Keys::U64(members)).outcome?;
-    builder.frequent_batch(&Keys::U64(strangers), Some(weights)).outcome?;
-    assert_eq!((builder.count(), builder.frequent_count()), (members.len() as u64, strangers.len() as u64));
+    builder.frequent_batch(&Keys::U64(non_members), Some(weights)).outcome?;
+    assert_eq!((builder.count(), builder.frequent_count()), (members.len() as u64, non_members.len() as u64));
     builder.finish()
 }
 
@@ -45,7 +45,7 @@ fn keys(from: u64, count: u64) -> Vec<u64> {
     (from..from + count).map(mix).collect()
 }
 
-/// The weights of `count` strangers, by Zipf's law with exponent 1.
+/// The weights of `count` non-members, by Zipf's law with exponent 1.
 fn zipf(count: usize) -> Vec<f64> {
     (1..=count).map(|rank| 1.0 / rank as f64).collect()
 }
@@ -83,12 +83,12 @@ fn check(filter: &Filter, members: &[u64]) {
     assert_eq!(measure.false_positive_rate, filter.expected_false_positive_rate(members.len() as u64));
 }
 
-/// Of 10^6 strangers that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one get the
+/// Of 10^6 non-members that come by Zipf's law, the most frequent are known. A ribbon filter and a stacked one get the
 /// same bits. The stacked one has at most 1.1 (1 - s) of the ribbon's false answers by its levels. The exact sum over
-/// all strangers agrees, with a deviation that follows from the weights.
+/// all non-members agrees, with a deviation that follows from the weights.
 #[test]
 fn known_strangers_save_false_answers() {
-    let (members, strangers, weights) = (keys(0, 100_000), keys(1 << 40, 1_000_000), zipf(1_000_000));
+    let (members, non_members, weights) = (keys(0, 100_000), keys(1 << 40, 1_000_000), zipf(1_000_000));
     let all: f64 = weights.iter().sum();
     for (known, share) in [(1000, 0.52), (100_000, 0.84)] {
         let s = weights[..known].iter().sum::<f64>() / all;
@@ -100,17 +100,17 @@ fn known_strangers_save_false_answers() {
             let of_ribbon = petal::expected_false_positive_rate(&ribbon, 100_000).unwrap();
             assert_eq!(of_ribbon.log2().round(), -f64::floor(each));
             let spec = with_share(Spec { bits, capacity: 1, ..spec() }, s);
-            let filter = build(&spec, options(), &members, &strangers[..known], &weights[..known]).unwrap();
+            let filter = build(&spec, options(), &members, &non_members[..known], &weights[..known]).unwrap();
             assert!(filter.base().geometry().bits <= bits);
             check(&filter, &members);
             let stack = levels(&filter);
-            // Without a second level no stranger that is known passes the first one.
+            // Without a second level no non-member that is known passes the first one.
             let of_known = if stack.levels() == 1 { 0.0 } else { stack.frequent_rate() };
-            let of_others = stack.stranger_rate();
+            let of_others = stack.non_member_rate();
             let stated = s * of_known + (1.0 - s) * of_others;
             assert!(stack.levels() == 1 || stack.rate(s) == stated);
             assert!(stated <= 1.1 * (1.0 - s) * of_ribbon, "{known}, {each}: {stated}, {of_ribbon}, {stack:?}");
-            let wrong = found(&filter, &strangers, &weights) / all;
+            let wrong = found(&filter, &non_members, &weights) / all;
             let variance = |weights: &[f64], rate: f64| {
                 weights.iter().map(|weight| (weight / all).powi(2) * rate * (1.0 - rate)).sum::<f64>()
             };
@@ -120,25 +120,25 @@ fn known_strangers_save_false_answers() {
     }
 }
 
-/// A frequent stranger and any other key are taken for members at the rates that the levels state.
+/// A frequent non-member and any other key are taken for members at the rates that the levels state.
 #[test]
 fn rates_are_those_of_the_levels() {
     let others = keys(1 << 50, 300_000);
-    for (members, strangers, share, rate) in [
+    for (members, non_members, share, rate) in [
         (20_000, 200_000, 0.9, 0.05),
         (2000, 300_000, 0.99, 0.02),
         (100_000, 100_000, 0.5, 0.01),
         (30_000, 50, 0.5, 0.6),
     ] {
-        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let (members, non_members) = (keys(0, members), keys(1 << 40, non_members));
         let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
-        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
         check(&filter, &members);
         let stack = levels(&filter);
         assert!(stack.rate(share) <= rate && filter.base().header().false_positive_rate == rate);
         let stated = filter.expected_false_positive_rate(members.len() as u64);
-        assert!((stated - stack.stranger_rate()).abs() < 1e-12);
-        for (keys, rate) in [(&others, stated), (&strangers, stack.frequent_rate())] {
+        assert!((stated - stack.non_member_rate()).abs() < 1e-12);
+        for (keys, rate) in [(&others, stated), (&non_members, stack.frequent_rate())] {
             let (found, count) = (found(&filter, keys, &vec![1.0; keys.len()]), keys.len() as f64);
             let deviation = (count * rate * (1.0 - rate)).sqrt();
             assert!((found - count * rate).abs() <= 4.5 * deviation + 1.0, "{stack:?}: {found} of {count}, {rate}");
@@ -149,27 +149,27 @@ fn rates_are_those_of_the_levels() {
 #[test]
 fn bytes_depend_on_the_keys_alone() {
     let folder = tempfile::tempdir().unwrap();
-    for (members, strangers, share) in [(20_000, 300_000, 0.95), (400_000, 100_000, 0.5)] {
-        let (mut members, mut strangers) = (keys(0, members), keys(1 << 40, strangers));
+    for (members, non_members, share) in [(20_000, 300_000, 0.95), (400_000, 100_000, 0.5)] {
+        let (mut members, mut non_members) = (keys(0, members), keys(1 << 40, non_members));
         let weight = |key: &u64| (1 + key % 1000) as f64 / 7.0;
         let spec = with_share(Spec { false_positive_rate: 0.004, ..spec() }, share);
-        let weights: Vec<f64> = strangers.iter().map(weight).collect();
-        let expected = image(&build(&spec, options(), &members, &strangers, &weights).unwrap());
+        let weights: Vec<f64> = non_members.iter().map(weight).collect();
+        let expected = image(&build(&spec, options(), &members, &non_members, &weights).unwrap());
         for (memory_limit, threads) in
             [(None, 2), (Some(MIN_MEMORY_LIMIT), 0), (Some(MIN_MEMORY_LIMIT), 3), (Some(16 << 20), 1)]
         {
             members.reverse();
-            strangers.rotate_left(12_345);
-            let weights: Vec<f64> = strangers.iter().map(weight).collect();
+            non_members.rotate_left(12_345);
+            let weights: Vec<f64> = non_members.iter().map(weight).collect();
             let temporary_directory = Some(folder.path().to_owned());
             let options = BuilderOptions { memory_limit, temporary_directory, threads, ..options() };
-            let made = build(&spec, options, &members, &strangers, &weights).unwrap();
+            let made = build(&spec, options, &members, &non_members, &weights).unwrap();
             assert!(image(&made) == expected, "{memory_limit:?}, {threads} threads");
         }
-        // Half of the weight twice is the whole weight, next to strangers that come once.
+        // Half of the weight twice is the whole weight, next to non-members that come once.
         let mut builder = Builder::new(&spec, options()).unwrap();
-        for i in 0..members.len().max(strangers.len()) {
-            if let Some(key) = strangers.get(i) {
+        for i in 0..members.len().max(non_members.len()) {
+            if let Some(key) = non_members.get(i) {
                 let times = 1 + key % 2;
                 (0..times).for_each(|_| builder.frequent_u64(*key, weight(key) / times as f64).unwrap());
             }
@@ -180,8 +180,8 @@ fn bytes_depend_on_the_keys_alone() {
     }
 }
 
-/// A filter takes those strangers that pay: all whose weights are at least a bound, out of four bounds for each
-/// doubling of a weight. The best plan of all plans for such strangers has the levels of the filter.
+/// A filter takes those non-members that pay: all whose weights are at least a bound, out of four bounds for each
+/// doubling of a weight. The best plan of all plans for such non-members has the levels of the filter.
 #[test]
 fn the_strangers_that_pay_are_taken() {
     let members = keys(0, 2000);
@@ -195,7 +195,7 @@ fn the_strangers_that_pay_are_taken() {
         (2.0, 2.0, 0.2, 0.01),
     ] {
         let weights: Vec<f64> = (1..=6000).map(|rank| scale * f64::powf(f64::from(rank), -exponent)).collect();
-        let strangers = keys(1 << 40, 6000);
+        let non_members = keys(1 << 40, 6000);
         // The bound below a weight: 1, 1.25, 1.5 or 1.75 times a power of two.
         let bound = |weight: f64| {
             let power = weight.log2().floor().exp2();
@@ -206,33 +206,33 @@ fn the_strangers_that_pay_are_taken() {
         for (i, one) in weights.iter().enumerate() {
             weight += one;
             if weights.get(i + 1).is_none_or(|next| bound(*next) < bound(*one)) {
-                let known = Known { strangers: i as u64 + 1, share: share * f64::min(weight / all, 1.0) };
+                let known = Known { non_members: i as u64 + 1, share: share * f64::min(weight / all, 1.0) };
                 best = sizing::smallest(2000, &[known], rate).filter(|plan| plan.bits < best.bits).unwrap_or(best);
             }
         }
         let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
-        let filter = build(&spec, options(), &members, &strangers, &weights).unwrap();
+        let filter = build(&spec, options(), &members, &non_members, &weights).unwrap();
         let of_filter = filter.base().words().shared()[0].load(Ordering::Relaxed);
         // A level for which no key is left is left out, and so are those after it.
         let expected = best.stack.first(levels(&filter).levels());
-        assert_eq!((of_filter, levels(&filter)), (best.known.strangers, expected), "{exponent}, {scale}, {share}");
+        assert_eq!((of_filter, levels(&filter)), (best.known.non_members, expected), "{exponent}, {scale}, {share}");
         taken.insert(of_filter);
     }
     assert!(taken.len() >= 4 && taken.iter().all(|taken| *taken > 0), "{taken:?}");
 }
 
-/// The rate is kept even with the greatest weights: the strangers that a filter takes do not weigh less because no
+/// The rate is kept even with the greatest weights: the non-members that a filter takes do not weigh less because no
 /// number of 128 bits holds the sum of all.
 #[test]
 fn great_weights_are_summed_exactly() {
-    let (members, strangers) = (keys(0, 2000), keys(1 << 40, 100_016));
+    let (members, non_members) = (keys(0, 2000), keys(1 << 40, 100_016));
     let weights: Vec<f64> = (0..100_016).map(|i| f64::exp2(if i < 16 { 60.0 } else { 59.0 })).collect();
     let spec = with_share(Spec { false_positive_rate: 0.01, ..spec() }, 0.9);
-    let filter = build(&spec, options(), &members, &strangers, &weights).unwrap();
+    let filter = build(&spec, options(), &members, &non_members, &weights).unwrap();
     let taken = filter.base().words().shared()[0].load(Ordering::Relaxed) as usize;
     let share = 0.9 * weights[..taken].iter().sum::<f64>() / weights.iter().sum::<f64>();
     let rate = levels(&filter).rate(share);
-    assert!(rate <= 0.01, "{rate} with {taken} strangers, {:?}", levels(&filter));
+    assert!(rate <= 0.01, "{rate} with {taken} non-members, {:?}", levels(&filter));
 }
 
 /// Few keys or none on either side, and hashes that lie together.
@@ -240,13 +240,13 @@ fn great_weights_are_summed_exactly() {
 fn corners() {
     let members_of = |count| keys(0, count);
     for members in [0, 1, 2, 1000] {
-        for strangers in [0, 1, 1000] {
+        for non_members in [0, 1, 1000] {
             for (share, rate) in [(0.0, 0.01), (1.0, 0.01), (0.5, 0.9), (1.0, 0.9), (0.999, 1e-4)] {
-                let (members, strangers) = (members_of(members), keys(1 << 40, strangers));
+                let (members, non_members) = (members_of(members), keys(1 << 40, non_members));
                 let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
-                let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+                let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
                 check(&filter, &members);
-                let found = found(&filter, &strangers, &vec![1.0; strangers.len()]);
+                let found = found(&filter, &non_members, &vec![1.0; non_members.len()]);
                 assert!(!members.is_empty() || found == 0.0);
                 assert!(found <= 1000.0 * levels(&filter).frequent_rate() * 2.0 + 4.0, "{found}");
             }
@@ -330,7 +330,7 @@ fn a_key_on_both_sides_is_a_contradiction() {
             }
         }
     }
-    // All strangers are members.
+    // All non-members are members.
     let same = keys(0, 5000);
     let error = build(&spec(), options(), &same, &same, &vec![1.0; 5000]).map(drop).unwrap_err();
     assert_eq!(error.status(), Status::Contradiction);
@@ -338,8 +338,8 @@ fn a_key_on_both_sides_is_a_contradiction() {
 
 #[test]
 fn sizes_and_bits_that_are_asked_for() {
-    let (members, strangers) = (keys(0, 10_000), keys(1 << 40, 5000));
-    let with = |spec: &Spec| build(spec, options(), &members, &strangers, &zipf(5000));
+    let (members, non_members) = (keys(0, 10_000), keys(1 << 40, 5000));
+    let with = |spec: &Spec| build(spec, options(), &members, &non_members, &zipf(5000));
     for each in [1.3, 2.0, 5.5, 8.0, 12.9, 20.0] {
         let most = (each * 10_000.0) as u64;
         let filter = with(&Spec { bits: most, capacity: 10_000, ..with_share(spec(), 0.9) }).unwrap();
@@ -357,13 +357,13 @@ fn sizes_and_bits_that_are_asked_for() {
 /// Every word of the header and of the payload's head is held to its meaning.
 #[test]
 fn forged_words_are_refused() {
-    for (members, strangers) in [(3000, 30_000), (3000, 0), (0, 10), (300_000, 100_000)] {
-        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+    for (members, non_members) in [(3000, 30_000), (3000, 0), (0, 10), (300_000, 100_000)] {
+        let (members, non_members) = (keys(0, members), keys(1 << 40, non_members));
         let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
-        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
         let (geometry, payload) = (*filter.base().geometry(), filter.base().words().shared());
         let count = levels(&filter).levels();
-        assert_eq!(count > 1, !strangers.is_empty() && !members.is_empty());
+        assert_eq!(count > 1, !non_members.is_empty() && !members.is_empty());
         let forged = |of_geometry: &[(usize, u64)], of_head: &[(usize, u64)]| {
             let mut geometry = geometry;
             of_geometry.iter().for_each(|(i, change)| geometry.words[*i] = geometry.words[*i].wrapping_add(*change));
@@ -403,7 +403,7 @@ fn forged_words_are_refused() {
             assert!(!is_size || members.is_empty() || !forged(&[], &[(i, keys.wrapping_neg())]), "word {i}");
             assert!(!is_size || !forged(&[], &[(i, 1 << 62)]), "word {i}");
         }
-        // A level of strangers has no more keys than there are, and a later level of a side no more than an earlier.
+        // A level of non-members has no more keys than there are, and a later level of a side no more than an earlier.
         if count > 1 {
             assert!(!forged(&[], &[(0, payload[0].load(Ordering::Relaxed).wrapping_neg())]));
         }
@@ -413,7 +413,7 @@ fn forged_words_are_refused() {
         }
     }
     assert!(Stack::of_words([0, 0]).is_none() && Stack::of_words([1, 0]) == Some(Stack::single(1)));
-    // Without members there are no strangers.
+    // Without members there are no non-members.
     let filter = build(&spec(), options(), &[], &[], &[]).unwrap();
     let words: Vec<AtomicU64> = filter.base().words().shared().iter().map(|_| 0.into()).collect();
     assert!(stacked::is_known(filter.base().geometry(), &words));
@@ -425,9 +425,9 @@ fn forged_words_are_refused() {
 /// outside it.
 #[test]
 fn forged_levels_are_found() {
-    let (members, strangers) = (keys(0, 3000), keys(1 << 40, 30_000));
+    let (members, non_members) = (keys(0, 3000), keys(1 << 40, 30_000));
     let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
-    let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+    let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
     assert!(levels(&filter).levels() >= 3);
     let image = image(&filter);
     let words: Vec<u64> = image.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -448,18 +448,18 @@ fn forged_levels_are_found() {
     }
 }
 
-/// docs/format.md gives the answers of the library, even of levels after the second and of strangers.
+/// docs/format.md gives the answers of the library, even of levels after the second and of non-members.
 #[test]
 fn answers_are_those_of_the_format() {
-    for (members, strangers, share, rate) in
+    for (members, non_members, share, rate) in
         [(2000, 20_000, 0.95, 1e-3), (300_000, 100_000, 0.9, 0.01), (50, 0, 0.5, 0.2)]
     {
-        let (members, strangers) = (keys(0, members), keys(1 << 40, strangers));
+        let (members, non_members) = (keys(0, members), keys(1 << 40, non_members));
         let spec = with_share(Spec { false_positive_rate: rate, ..spec() }, share);
-        let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+        let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
         let (image, hasher) = (image(&filter), filter.base().hasher());
         let others = keys(1 << 50, 3000);
-        let some = [&members, &strangers, &others].map(|keys| keys.iter().take(3000));
+        let some = [&members, &non_members, &others].map(|keys| keys.iter().take(3000));
         for key in some.into_iter().flatten() {
             let hash = hasher.hash_u64(*key).unwrap();
             assert_eq!(specification::is_stacked(&image, hash), filter.contains_hash(hash));
@@ -469,18 +469,18 @@ fn answers_are_those_of_the_format() {
 
 #[test]
 fn images_and_compact_forms_come_back() {
-    let (members, strangers) = (keys(0, 500), keys(1 << 40, 5000));
+    let (members, non_members) = (keys(0, 500), keys(1 << 40, 5000));
     let spec = with_share(Spec { false_positive_rate: 0.001, ..spec() }, 0.95);
-    let filter = build(&spec, options(), &members, &strangers, &vec![1.0; strangers.len()]).unwrap();
+    let filter = build(&spec, options(), &members, &non_members, &vec![1.0; non_members.len()]).unwrap();
     assert!(levels(&filter).levels() >= 3);
     let mut form = vec![0; filter.compact_size().unwrap()];
     assert_eq!(filter.serialize_compact(&mut form).unwrap(), form.len());
     let opened = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
     let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
-    let wrong = found(&filter, &strangers, &zipf(5000));
+    let wrong = found(&filter, &non_members, &zipf(5000));
     for filter in [&opened, &compact] {
         check_members(filter, &members);
-        assert_eq!(found(filter, &strangers, &zipf(5000)), wrong);
+        assert_eq!(found(filter, &non_members, &zipf(5000)), wrong);
     }
 }
 
@@ -488,16 +488,16 @@ fn check_members(filter: &Filter, members: &[u64]) {
     assert_eq!(found(filter, members, &vec![1.0; members.len()]), members.len() as f64);
 }
 
-/// The plan for known strangers is what is built: the same levels, and the rate of these levels.
+/// The plan for known non-members is what is built: the same levels, and the rate of these levels.
 #[test]
 fn what_is_planned_for_strangers_is_built() {
-    let (members, strangers) = (keys(0, 20_000), keys(1 << 40, 50_000));
+    let (members, non_members) = (keys(0, 20_000), keys(1 << 40, 50_000));
     for (share, rate) in [(0.9, 0.02), (0.99, 0.004), (0.5, 0.01)] {
         let spec = with_share(Spec { false_positive_rate: rate, capacity: 20_000, ..spec() }, share);
         let size = petal::Size::Rate { capacity: 20_000, false_positive_rate: rate };
         let others = Others { keys: 50_000, share };
         let (geometry, planned) = stacked::ROW.knowing.unwrap()(&spec, size, &others).unwrap();
-        let filter = build(&spec, options(), &members, &strangers, &[1.0; 50_000]).unwrap();
+        let filter = build(&spec, options(), &members, &non_members, &[1.0; 50_000]).unwrap();
         let built = filter.base().geometry();
         assert!(planned <= rate && planned == levels(&filter).rate(share), "{planned}");
         assert_eq!(geometry.words, built.words);
@@ -515,8 +515,8 @@ fn seven_levels_pay() {
         (828_468, 1_265_987, 0.869_791_57, 6.505e-3),
         (33_388, 26_584, 0.999_971_04, 1.776e-5),
     ];
-    let levels = settings.map(|(members, strangers, share, rate)| {
-        let plan = sizing::smallest(members, &[Known { strangers, share }], rate).unwrap();
+    let levels = settings.map(|(members, non_members, share, rate)| {
+        let plan = sizing::smallest(members, &[Known { non_members, share }], rate).unwrap();
         assert!(plan.stack.decisive_rate(share, members) <= rate);
         plan.stack.levels()
     });

@@ -109,6 +109,9 @@ impl Verb {
             'b' => "batch",
             _ => panic!("the forms {forms} of {name}"),
         };
+        let c = format!("{prefix}{name}");
+        // Other layers name what they return, so they have no get_ before it.
+        let name = name.strip_prefix("get_").unwrap_or(name);
         let camel: String = name.split('_').map(capital).collect();
         let go_name = if go == "=" { &camel } else { go };
         let bare = go_name.rsplit('.').next().unwrap_or_default().to_owned();
@@ -129,7 +132,7 @@ impl Verb {
             false => name.to_owned(),
         };
         Verb {
-            c: format!("{prefix}{name}"),
+            c,
             forms: forms.chars().filter(|letter| *letter != '.').map(form).collect(),
             name: name.to_owned(),
             rust: layer(rust, name, str::to_owned),

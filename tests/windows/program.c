@@ -6,7 +6,7 @@
  *   save PATH COUNT    saves filters of ever more keys
  *   share PATH COUNT   inserts 1000 keys from COUNT on while others do
  *   full PATH COUNT    finds no room for a filter
- * `check PATH COUNT` checks that an image has the keys below COUNT, and says whether it is dirty; `once PATH COUNT`
+ * `check PATH COUNT` checks that an image has the keys below COUNT, and says whether it is unclean; `once PATH COUNT`
  * saves one filter. */
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -101,10 +101,10 @@ static int check(const char *path, uint64_t keys) {
   petal_description description = {.struct_size = sizeof description};
   CHECK(petal_filter_describe(filter, &description, &error) == PETAL_OK);
   for (uint64_t key = 0; key < keys; key++) CHECK(petal_filter_contains_u64(filter, key));
-  bool is_dirty = (description.state & (PETAL_STATE_DIRTY | PETAL_STATE_UNVOUCHED)) != 0;
+  bool is_unclean = (description.state & (PETAL_STATE_UNCLEAN | PETAL_STATE_STAYS_UNCLEAN)) != 0;
   /* A clean image is one whose checksums hold. */
-  CHECK(petal_filter_verify(filter, &error) == PETAL_OK || is_dirty);
-  puts(is_dirty ? "dirty" : "clean");
+  CHECK(petal_filter_verify(filter, &error) == PETAL_OK || is_unclean);
+  puts(is_unclean ? "unclean" : "clean");
   petal_filter_free(filter);
   return 0;
 }
@@ -160,7 +160,7 @@ int main(int count, char **arguments) {
   CHECK(petal_filter_open(path, NULL, &first, &error) == PETAL_OK);
   CHECK(petal_filter_verify(first, &error) == PETAL_OK);
   petal_view view = {.struct_size = sizeof view};
-  CHECK(petal_filter_view(first, &view, &error) == PETAL_OK);
+  CHECK(petal_filter_get_view(first, &view, &error) == PETAL_OK);
   CHECK(petal_view_contains_u64(&view, 5001) && petal_filter_contains_u64(first, 5000));
 
   /* A file that is replaced while it is mapped: the mapping keeps its keys. If the system refuses, the file stays. */

@@ -73,7 +73,7 @@ system() {
     echo "windows: a C program and the command"
     wine ./program.exe
 
-    # A writer that is killed leaves a dirty image and no lock.
+    # A writer that is killed leaves an unclean image and no lock.
     printf 'alice\nbob\n' >keys
     cp sét.petal held.petal
     wine ./program.exe hold held.petal >held &
@@ -87,7 +87,7 @@ system() {
     kill -9 $writer
     wait $writer || true
     fails verify held.petal
-    wine ./petal.exe vouch held.petal
+    wine ./petal.exe mark-clean held.petal
     wine ./petal.exe insert held.petal keys
     wine ./petal.exe verify held.petal
     wine ./petal.exe check held.petal keys | tr -d '\r' | cmp - keys
@@ -96,15 +96,15 @@ system() {
     echo "windows: killed writers"
     cp sét.petal killed.petal
     count=1000
-    dirty=0
+    unclean=0
     for lines in 3 9 5 17 4 8 33 6 7 12 21 3 10 5 14 9 28 4 11 6; do
         killed write killed.petal $lines
         state=$(wine ./program.exe check killed.petal "$count" | tr -d '\r')
-        [ "$state" != dirty ] || dirty=$((dirty + 1))
-        wine ./petal.exe vouch killed.petal
+        [ "$state" != unclean ] || unclean=$((unclean + 1))
+        wine ./petal.exe mark-clean killed.petal
     done
-    echo "windows: 20 writers were killed, $dirty images were dirty, all had their $count keys"
-    [ $dirty -gt 0 ] || { echo "windows: no image was ever dirty" >&2; exit 1; }
+    echo "windows: 20 writers were killed, $unclean images were unclean, all had their $count keys"
+    [ $unclean -gt 0 ] || { echo "windows: no image was ever unclean" >&2; exit 1; }
     wine ./petal.exe verify killed.petal
 
     echo "windows: two processes share an image"

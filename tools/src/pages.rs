@@ -203,7 +203,7 @@ fn fit(row: &Row, goal: Goal, universe: u64) -> petal::Result<Option<Fit>> {
     let capabilities = Capabilities(row.capabilities.0 & asked.0);
     let is_static = !row.is_made_empty();
     let request =
-        Request { keys: KEYS, goal, capabilities, is_static, universe, frequent: 0.0, strangers: 0, times: 0 };
+        Request { keys: KEYS, goal, capabilities, is_static, universe, frequent: 0.0, non_members: 0, times: 0 };
     let proposals = plan(&request)?;
     Ok(proposals.into_iter().find(|proposal| proposal.kind == row.kind).and_then(|found| found.outcome.ok()))
 }

@@ -4,7 +4,7 @@ import { stepsOf, usesOf } from "./lines.js";
 import { picture } from "./picture.js";
 
 const DEFAULTS = {
-  have: "known", minutes: "60", integers: false, universe: "1000000", asked: false, all: "10000000", often: false, share: "80", strangers: "100000", remove: false, count: false, times: "10", inPlace: false,
+  have: "known", minutes: "60", integers: false, universe: "1000000", asked: false, all: "10000000", often: false, share: "80", non_members: "100000", remove: false, count: false, times: "10", inPlace: false,
   shared: false, merge: false, lose: false, values: "none", valueBits: "8", keys: "1000000", goal: "rate", rate: "1",
   memory: "1200000",
 };
@@ -89,7 +89,7 @@ export function choose(petal, kinds, changed) {
       isStatic: have === "all",
       inPlace: all.inPlace,
       universe: all.integers ? number(all.universe) : isAsked(all) ? number(all.all) : 0,
-      ...(isOften(all) ? { frequent: Number(all.share) / 100, strangers: number(all.strangers) } : {}),
+      ...(isOften(all) ? { frequent: Number(all.share) / 100, non_members: number(all.non_members) } : {}),
       times: all.count ? number(all.times) : 0,
     };
   }
@@ -181,7 +181,7 @@ export function choose(petal, kinds, changed) {
     const link = lead(best.kind, all.keys, {
       rate: all.goal === "rate" ? all.rate : String(Number((100 * best.falsePositiveRate).toPrecision(9))),
       more: moreOf[best.kind],
-      strangers: best.kind === "stacked" ? all.strangers : "",
+      non_members: best.kind === "stacked" ? all.non_members : "",
       use: useOf(row, all), ...(all.have === "time" ? { window: "time", minutes: all.minutes } : {}),
       set: best.kind === "stacked" ? "" : Object.entries(best.parameters).map(([name, value]) => `${name}=${value}`).join(","),
     });

@@ -124,7 +124,7 @@ export const FORMULAS = {
     within: 0.01,
   },
   age_partitioned: {
-    text: "k + 24 slices, each with room for the bits of n / 24 keys a slice of time. An insertion sets one bit in each of the k youngest slices. A “maybe” is k slices in a row that have the key’s bit, for a stranger at one of 25 places: the rate is the probability of such a row, where old slices are half full and young ones less.",
+    text: "k + 24 slices, each with room for the bits of n / 24 keys a slice of time. An insertion sets one bit in each of the k youngest slices. A “maybe” is k slices in a row that have the key’s bit, for a non-member at one of 25 places: the rate is the probability of such a row, where old slices are half full and young ones less.",
   },
   stable: {
     text: "Cells of 4 bits. An insertion sets a key’s k cells to the greatest value and counts some other cells down by one, so that the share Z of cells that are not 0 goes to a limit. The rate is Zᵏ. The number that count down is the most that loses at most one in 100 of the last n keys. The library gives the rate with n keys; the limit, for ever, is p.",
@@ -143,7 +143,7 @@ export const FORMULAS = {
     within: 0.03, from: 1e4,
   },
   stacked: {
-    text: "Levels of ribbon filters of b₁, b₂, … bits. A frequent stranger gets a “maybe” with the probability F = 2^−(b₁+b₃+…), any other absent key with U = 2^−b₁(1 − 2^−b₂) + 2^−(b₁+b₂+b₃)(1 − 2^−b₄) + …. With the share s of lookups for frequent strangers the rate is s F + (1 − s) U. The library finds the levels with the fewest bits.",
+    text: "Levels of ribbon filters of b₁, b₂, … bits. A frequent non-member gets a “maybe” with the probability F = 2^−(b₁+b₃+…), any other absent key with U = 2^−b₁(1 − 2^−b₂) + 2^−(b₁+b₂+b₃)(1 − 2^−b₄) + …. With the share s of lookups for frequent non-members the rate is s F + (1 − s) U. The library finds the levels with the fewest bits.",
   },
   bloomier: {
     text: "A key takes v bits for its value and c check bits, and a few thousandths more. An absent key gets a value at the rate 2^−c, so c is log₂(1/p), rounded up.",

@@ -76,7 +76,7 @@ function c(a) {
         ...set, `${builder}_new(&spec, NULL, &builder, &error)`,
         a.isMap ? `petal_map_builder_put(builder, ${key(a.present)}, ${VALUE})` : `petal_builder_add${number}(builder, ${key(a.present)})`,
         a.kind === "exact_set" && `petal_builder_exclude(builder, ${key(a.absent)})`,
-        a.kind === "stacked" && `petal_builder_frequent(builder, ${key(a.absent)}, 1)`,
+        a.kind === "stacked" && `petal_builder_add_frequent(builder, ${key(a.absent)}, 1)`,
         `${builder}_finish(builder, &${a.name}, &error)`,
       ].filter(Boolean)
     : [...set, `${type}_new(&spec, &${a.name}, &error)`];
@@ -400,7 +400,7 @@ function build(a, isEmpty) {
   if (a.hasRate) options.push(`--fpr ${a.rate}`);
   for (const [parameter, value] of a.parameters) options.push(`--set ${parameter}=${value}`);
   if (a.kind === "exact_set") options.push("--universe universe.txt");
-  if (a.kind === "stacked") options.push("--frequent strangers.txt");
+  if (a.kind === "stacked") options.push("--frequent non-members.txt");
   return `petal ${a.isMap ? "map " : ""}build ${options.join(" ")} -o keys.petal ${isEmpty ? "/dev/null" : a.isMap ? "keys.tsv" : "keys.txt"}`;
 }
 
@@ -416,7 +416,7 @@ function shell(a) {
 /** What the files of the shell's lines have. */
 const FILES = {
   exact_set: "keys.txt has a member on each line, universe.txt all keys.",
-  stacked: "keys.txt has a member on each line, strangers.txt a lookup of an absent key, as a log has them.",
+  stacked: "keys.txt has a member on each line, non-members.txt a lookup of an absent key, as a log has them.",
   exact_bits: "keys.txt has a whole number on each line.",
 };
 const filesOf = (a) => (a.isMap ? "keys.tsv has a key, a tab and a whole number on each line." : FILES[a.kind] ?? "keys.txt has a key on each line.");

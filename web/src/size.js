@@ -8,7 +8,7 @@ import { LINES, USES, linesOf, stepsOf, usesOf } from "./lines.js";
 const MORE = {
   exact_bits: ["The bound: all keys are below it", "10000000"],
   exact_set: ["The universe: all keys that are ever asked for", "10000000"],
-  stacked: ["Of 100 lookups of absent keys, how many are for frequent strangers", "50"],
+  stacked: ["Of 100 lookups of absent keys, how many are for frequent non-members", "50"],
 };
 const VALUES = ["Bits of a value", "8"];
 
@@ -24,8 +24,8 @@ export function size(petal, kinds, changed) {
   select.append(make("optgroup", { label: "Filters" }, ...options(false)), make("optgroup", { label: "Maps" }, ...options(true)));
   // Parameters that a link gave, as name=value with commas between.
   let set = "";
-  // How many frequent strangers there are; without a link as many as keys.
-  let strangers = "";
+  // How many frequent non-members there are; without a link as many as keys.
+  let non_members = "";
   const moreOf = (kind) => (kinds.get(kind).isMap ? VALUES : MORE[kind]);
   const [use, language, window, minutes] = ["#size-use", "#size-language", "#size-window", "#size-minutes"].map((id) => $(id));
   use.append(...Object.entries(USES).map(([value, text]) => make("option", { value }, text)));
@@ -46,7 +46,7 @@ export function size(petal, kinds, changed) {
   function numbers(s) {
     const parameters = Object.fromEntries(s.parameters);
     if (s.kind === "exact_set" || s.kind === "stacked") {
-      const others = s.kind === "exact_set" ? { universe: s.more } : { frequent: s.more / 100, strangers: strangers ? number(strangers) : s.keys };
+      const others = s.kind === "exact_set" ? { universe: s.more } : { frequent: s.more / 100, non_members: non_members ? number(non_members) : s.keys };
       const plan = petal.plan({ keys: s.keys, falsePositiveRate: s.hasRate ? s.rate : 0.01, isStatic: true, ...others });
       const { fits, reason, bitsPerKey, bytes, falsePositiveRate } = plan.proposals.find(({ kind }) => kind === s.kind);
       if (!fits) throw new Error(reason);
@@ -74,11 +74,11 @@ export function size(petal, kinds, changed) {
     if (!uses.includes(use.value)) use.value = "memory";
     $("#of-size-use").hidden = uses.length === 1;
     changed({
-      kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined, set, strangers,
+      kind, keys: keys.value, rate: rate.value, more: needs ? more.value : undefined, set, non_members,
       window: isTime ? "time" : undefined, minutes: isTime ? minutes.value : undefined,
       use: use.value === "memory" ? undefined : use.value, language: language.value === "C" ? undefined : language.value,
     });
-    $("#size-set").textContent = strangers ? `With ${Number(strangers).toLocaleString("en")} frequent strangers` : set && `With ${set.replaceAll(",", ", ").replaceAll("=", " = ")}`;
+    $("#size-set").textContent = non_members ? `With ${Number(non_members).toLocaleString("en")} frequent non_members` : set && `With ${set.replaceAll(",", ", ").replaceAll("=", " = ")}`;
     const answer = $("#size-answer");
     const lines = $("#size-lines");
     $("#size-formula").textContent = FORMULAS[kind].text;
@@ -162,7 +162,7 @@ export function size(petal, kinds, changed) {
 
   const shows = [slider($("#size-keys-slider"), keys, KEYS, update), slider($("#size-rate-slider"), rate, RATES, update, 100)];
   select.addEventListener("change", () => {
-    [set, strangers] = ["", ""];
+    [set, non_members] = ["", ""];
     more.value = moreOf(select.value)?.[1] ?? "";
     update();
   });
@@ -176,7 +176,7 @@ export function size(petal, kinds, changed) {
       if (select.selectedIndex < 0) select.value = "blocked";
       keys.value = from.keys ?? "1000000";
       rate.value = from.rate ?? "1";
-      [set, strangers] = [from.set ?? "", from.strangers ?? ""];
+      [set, non_members] = [from.set ?? "", from.non_members ?? ""];
       more.value = from.more ?? moreOf(select.value)?.[1] ?? "";
       window.value = from.window === "time" ? "time" : "keys";
       minutes.value = from.minutes ?? "60";

@@ -109,7 +109,7 @@ test("what is looked up has numbers, in the cells and in the text", async () => 
   for (const kind of ["bloom", "blocked", "counting", "scalable", "fuse"]) {
     await page.locator("#see-kind").selectOption(kind);
     await page.getByRole("button", { name: "Insert ten words" }).click();
-    for (const [key, answer] of [["apple", /^Maybe/], ["a stranger", /^No/]]) {
+    for (const [key, answer] of [["apple", /^Maybe/], ["a non-member", /^No/]]) {
       await page.locator("#see-key").fill(key);
       await page.getByRole("button", { name: "Look up" }).click();
       assert.match(await page.locator("#see-answer").innerText(), answer);
@@ -172,7 +172,7 @@ test("the least is called what it is, also where a filter takes less", async () 
   const names = () => page.locator("#picture text.soft").allTextContents();
   await picture(page);
   assert.ok((await names()).includes("the least possible"));
-  await goTo(page, "tab=choose&have=all&often=1&share=95&strangers=20000");
+  await goTo(page, "tab=choose&have=all&often=1&share=95&non_members=20000");
   await picture(page);
   assert.ok((await names()).includes("the least from members alone"));
   await page.close();

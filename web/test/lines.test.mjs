@@ -66,7 +66,7 @@ function files({ kind, folder }) {
   write("keys.txt", [present, ...words]);
   write("keys.tsv", [`${present}\t1`, ...words.map((word, i) => `${word}\t${i % 256}`)]);
   write("universe.txt", [present, "pear", ...words, ...Array.from({ length: 9 * COUNT - 1 }, (_, i) => `other ${i}`)]);
-  write("strangers.txt", ["pear", ...words.map((word) => `stranger ${word}`)]);
+  write("non_members.txt", ["pear", ...words.map((word) => `non_member ${word}`)]);
 }
 
 /** The file that the lines for the shell make, new for each language. */

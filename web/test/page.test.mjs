@@ -34,7 +34,7 @@ function plan(settings) {
     ...(settings.inPlace ? ["--in-place"] : []), ...(settings.shared ? ["--shared"] : []),
     ...(settings.merge ? ["--merge"] : []), ...(settings.lose ? ["--may-lose-keys"] : []),
     ...(settings.integers ? ["--universe", universe] : have === "all" && settings.asked ? ["--universe", settings.all] : []),
-    ...(have === "all" && settings.often ? ["--frequent", String(Number(settings.share) / 100), "--strangers", settings.strangers] : []),
+    ...(have === "all" && settings.often ? ["--frequent", String(Number(settings.share) / 100), "--non-members", settings.non_members] : []),
   ];
   const { stdout, stderr, error } = spawnSync(PETAL, ["plan", "--json", ...flags], { encoding: "utf8" });
   if (error) throw error;
@@ -102,7 +102,7 @@ function draw(random) {
   if (some(0.2)) Object.assign(settings, { count: "1", times: String(1 + Math.floor(300 * random())) });
   if (settings.have === "all" && some(0.4)) Object.assign(settings, { asked: "1", all: String(Math.round(keys * (1 + 30 * random()))) });
   if (settings.have === "all" && some(0.4)) {
-    Object.assign(settings, { often: "1", share: String(Math.round(1 + 98 * random())), strangers: String(Math.ceil(keys * random())) });
+    Object.assign(settings, { often: "1", share: String(Math.round(1 + 98 * random())), non_members: String(Math.ceil(keys * random())) });
   }
   if (some(0.2)) Object.assign(settings, { integers: "1", universe: String(Math.round(keys * (0.5 + 20 * random()))) });
   return settings;
@@ -126,7 +126,7 @@ test("the planner's numbers for 200 random settings", { timeout: 300_000 }, asyn
       if (settings.count) await page.locator("input[name=times]").fill(settings.times);
       if (settings.integers) await page.locator("input[name=universe]").fill(settings.universe);
       else if (settings.asked) await page.locator("input[name=all]").fill(settings.all);
-      for (const name of settings.often ? ["share", "strangers"] : []) await page.locator(`input[name=${name}]`).fill(settings[name]);
+      for (const name of settings.often ? ["share", "non_members"] : []) await page.locator(`input[name=${name}]`).fill(settings[name]);
       const kept = new URLSearchParams((await hashOf(page)).slice(1));
       assert.equal(kept.get("keys") ?? "1000000", settings.keys, "the address keeps the settings");
     } else {
@@ -330,7 +330,7 @@ for (const kind of ["fuse", "ribbon"]) {
     assert.equal(told?.[1], sumOf([...values, past]), text);
     await button("Find a wrong “maybe”");
     assert.match(await answer.innerText(), /This “maybe” is wrong[^]*by chance/);
-    await key.fill("a stranger");
+    await key.fill("a non-member");
     await button("Look up");
     assert.match(await answer.innerText(), /^No[^]*so it was not among the keys/);
     assert.equal((await asked()).length, 0);

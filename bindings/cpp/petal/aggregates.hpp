@@ -18,11 +18,17 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-inline constexpr verb<petal_aggregate_meet, petal_aggregate_meet_u64, petal_aggregate_meet_hash> meet_participant;
-inline constexpr verb<petal_aggregate_leave, petal_aggregate_leave_u64, petal_aggregate_leave_hash> let_leave;
-inline constexpr verb<petal_aggregate_told, petal_aggregate_told_u64, petal_aggregate_told_hash> list_told;
-inline constexpr verb<petal_aggregate_tell, petal_aggregate_tell_u64, petal_aggregate_tell_hash> note_answer;
-inline constexpr verb<petal_aggregate_forget, petal_aggregate_forget_u64, petal_aggregate_forget_hash> forget_told;
+inline constexpr verb<petal_aggregate_add, petal_aggregate_add_u64, petal_aggregate_add_hash> add_participant;
+inline constexpr verb<petal_aggregate_remove, petal_aggregate_remove_u64, petal_aggregate_remove_hash>
+    remove_participant;
+inline constexpr verb<petal_aggregate_list_sent, petal_aggregate_list_sent_u64, petal_aggregate_list_sent_hash>
+    list_sent_states;
+inline constexpr verb<petal_aggregate_record_sent, petal_aggregate_record_sent_u64,
+                      petal_aggregate_record_sent_hash>
+    record_sent_state;
+inline constexpr verb<petal_aggregate_forget_sent, petal_aggregate_forget_sent_u64,
+                      petal_aggregate_forget_sent_hash>
+    forget_sent_state;
 
 }  // namespace detail
 
@@ -31,9 +37,9 @@ inline constexpr verb<petal_aggregate_forget, petal_aggregate_forget_u64, petal_
 ///
 ///     const petal::spec spec = petal::spec().kind(PETAL_KIND_AGGREGATE).capacity(1000);
 ///     petal::aggregate ours(spec), theirs(spec);
-///     const petal_meeting answer = ours.meet("sensor 7", {0, 18.5});
-///     theirs.tell("we", 0, &answer);
-///     std::printf("%g\n", ours.results().mean);
+///     const petal_aggregate_answer answer = ours.add("sensor 7", {0, 18.5});
+///     theirs.record_sent("we", 0, &answer);
+///     std::printf("%g\n", ours.statistics().mean);
 class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
  public:
   /// Holds nothing, like one that was moved from.
@@ -50,33 +56,35 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   /// Meets the participant with this id, which is in the state `now`. `previous` has the `count` states that the
   /// participant may have told this aggregator before, each with its value.
   template <class Key>
-  result<petal_meeting> try_meet(const Key &id, petal_state_value now, const petal_state_value *previous = nullptr,
+  result<petal_aggregate_answer> try_add(const Key &id, petal_aggregate_state_value now,
+                                         const petal_aggregate_state_value *previous = nullptr,
                                  std::size_t count = 0) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(id, [&](auto one) noexcept -> result<petal_meeting> {
-      return detail::output(petal_meeting{}, [&](petal_meeting *meeting, petal_error *error) noexcept {
-        return detail::meet_participant(get(), one, now.state, now.value, previous, count, meeting, error);
+    return detail::with_key(id, [&](auto one) noexcept -> result<petal_aggregate_answer> {
+      return detail::output(petal_aggregate_answer{},
+                            [&](petal_aggregate_answer *meeting, petal_error *error) noexcept {
+        return detail::add_participant(get(), one, now.state, now.value, previous, count, meeting, error);
       });
     });
   }
   /// Forgets the participant with this id, which is aggregated in the state `now`. False, with nothing changed, if the
   /// participant is not aggregated in this state.
   template <class Key>
-  result<bool> try_leave(const Key &id, petal_state_value now) noexcept(detail::is_nothrow_key<Key>()) {
+  result<bool> try_remove(const Key &id, petal_aggregate_state_value now) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
       return detail::output(false, [&](bool *left, petal_error *error) noexcept {
-        return detail::let_leave(get(), one, now.state, now.value, left, error);
+        return detail::remove_participant(get(), one, now.state, now.value, left, error);
       });
     });
   }
   /// The states that this disseminator told the aggregator with this id: none before their first meeting, then one. At
   /// the false-positive rate the list also has states that were never told. Cite all of them.
   template <class Key>
-  result<std::vector<std::uint32_t>> try_told(const Key &id) const noexcept(detail::is_nothrow_key<Key>()) {
+  result<std::vector<std::uint32_t>> try_list_sent(const Key &id) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<std::vector<std::uint32_t>> {
       std::vector<std::uint32_t> states;
       std::size_t count = 0;
       const auto list = [&](petal_error *error) noexcept {
-        return detail::list_told(get(), one, states.data(), states.size(), &count, error);
+        return detail::list_sent_states(get(), one, states.data(), states.size(), &count, error);
       };
       if (auto counted = detail::tried(list); !counted) return counted.error();
       if (count == 0) return states;
@@ -87,75 +95,78 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   }
   /// Notes what the aggregator with this id answered when it was told `state`. `answer` is nullptr if no answer came.
   template <class Key>
-  result<void> try_tell(const Key &id, std::uint32_t state,
-                        const petal_meeting *answer) noexcept(detail::is_nothrow_key<Key>()) {
+  result<void> try_record_sent(const Key &id, std::uint32_t state,
+                        const petal_aggregate_answer *answer) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<void> {
       return detail::tried([&](petal_error *error) noexcept {
-        return detail::note_answer(get(), one, state, answer, error);
+        return detail::record_sent_state(get(), one, state, answer, error);
       });
     });
   }
   /// Forgets that the aggregator with this id was told `state`. False, with nothing changed, if the aggregator was not
   /// told `state`.
   template <class Key>
-  result<bool> try_forget(const Key &id, std::uint32_t state) noexcept(detail::is_nothrow_key<Key>()) {
+  result<bool> try_forget_sent(const Key &id, std::uint32_t state) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
       return detail::output(false, [&](bool *forgotten, petal_error *error) noexcept {
-        return detail::forget_told(get(), one, state, forgotten, error);
+        return detail::forget_sent_state(get(), one, state, forgotten, error);
       });
     });
   }
   /// What is aggregated now.
-  result<petal_aggregated> try_results() const noexcept {
-    const auto ask = [&](petal_aggregated *results, petal_error *error) noexcept {
-      return petal_aggregate_results(get(), results, error);
+  result<petal_aggregate_statistics> try_statistics() const noexcept {
+    const auto ask = [&](petal_aggregate_statistics *results, petal_error *error) noexcept {
+      return petal_aggregate_get_statistics(get(), results, error);
     };
-    return detail::output(detail::sized<petal_aggregated>(), ask);
+    return detail::output(detail::sized<petal_aggregate_statistics>(), ask);
   }
   /// What false positives are expected to cost with this many participants.
-  result<petal_aggregate_errors> try_expect(std::uint64_t participants) const noexcept {
-    return detail::output(detail::sized<petal_aggregate_errors>(),
-                          [&](petal_aggregate_errors *errors, petal_error *error) noexcept {
-                            return petal_aggregate_expect(get(), participants, errors, error);
+  result<petal_aggregate_expected_errors> try_expected_errors(std::uint64_t participants) const noexcept {
+    return detail::output(detail::sized<petal_aggregate_expected_errors>(),
+                          [&](petal_aggregate_expected_errors *errors, petal_error *error) noexcept {
+                            return petal_aggregate_get_expected_errors(get(), participants, errors, error);
                           });
   }
   /// How many participants are aggregated with a state.
-  result<std::uint64_t> try_count_of(std::uint32_t state) const noexcept {
+  result<std::uint64_t> try_count_in_state(std::uint32_t state) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_aggregate_count_of(get(), state, count, error);
+      return petal_aggregate_count_in_state(get(), state, count, error);
     });
   }
   /// How many states a participant can have.
-  std::uint32_t states() const noexcept { return petal_aggregate_states(get()); }
+  std::uint32_t state_count() const noexcept { return petal_aggregate_state_count(get()); }
 
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
 
   explicit aggregate(const spec &wanted) : aggregate(try_make(wanted).value()) {}
   template <class Key>
-  petal_meeting meet(const Key &id, petal_state_value now, const petal_state_value *previous = nullptr,
+  petal_aggregate_answer add(const Key &id, petal_aggregate_state_value now,
+                             const petal_aggregate_state_value *previous = nullptr,
                      std::size_t count = 0) {
-    return try_meet(id, now, previous, count).value();
+    return try_add(id, now, previous, count).value();
   }
   template <class Key>
-  bool leave(const Key &id, petal_state_value now) {
-    return try_leave(id, now).value();
+  bool remove(const Key &id, petal_aggregate_state_value now) {
+    return try_remove(id, now).value();
   }
   template <class Key>
-  std::vector<std::uint32_t> told(const Key &id) const {
-    return try_told(id).value();
+  std::vector<std::uint32_t> list_sent(const Key &id) const {
+    return try_list_sent(id).value();
   }
   template <class Key>
-  void tell(const Key &id, std::uint32_t state, const petal_meeting *answer) {
-    try_tell(id, state, answer).value();
+  void record_sent(const Key &id, std::uint32_t state, const petal_aggregate_answer *answer) {
+    try_record_sent(id, state, answer).value();
   }
   template <class Key>
-  bool forget(const Key &id, std::uint32_t state) {
-    return try_forget(id, state).value();
+  bool forget_sent(const Key &id, std::uint32_t state) {
+    return try_forget_sent(id, state).value();
   }
-  petal_aggregated results() const { return try_results().value(); }
-  petal_aggregate_errors expect(std::uint64_t participants) const { return try_expect(participants).value(); }
-  std::uint64_t count_of(std::uint32_t state) const { return try_count_of(state).value(); }
+  petal_aggregate_statistics statistics() const { return try_statistics().value(); }
+  petal_aggregate_expected_errors expected_errors(std::uint64_t participants) const {
+    return try_expected_errors(participants).value();
+  }
+  std::uint64_t count_in_state(std::uint32_t state) const { return try_count_in_state(state).value(); }
 #endif
 };
 

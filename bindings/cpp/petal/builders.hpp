@@ -171,23 +171,23 @@ class builder {
   result<void> try_update(const filter &old) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_builder_update(get(), old.get(), error); });
   }
-  /// Gives a frequent stranger with its weight, where the kind takes such (`stacked`): a key that is no member but is
+  /// Gives a frequent non-member with its weight, where the kind takes such (`stacked`): a key that is no member but is
   /// asked for often. A key that is added too is an error when the filter is made.
   template <class Key>
-  result<void> try_frequent(const Key &key, double weight = 1) noexcept(detail::is_nothrow_key<Key>()) {
+  result<void> try_add_frequent(const Key &key, double weight = 1) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, weight](auto one) noexcept -> result<void> {
-      const petal_status code = detail::frequent(get(), one, weight);
+      const petal_status code = detail::add_frequent(get(), one, weight);
       if (code == PETAL_OK) return {};
       if (code == PETAL_ERR_OUT_OF_RANGE) {
         return failure(status::out_of_range, "the weight is not a number from 2^-60 to 2^60");
       }
-      return detail::why(code, get(), petal_builder_frequent_batch, detail::none_like(one));
+      return detail::why(code, get(), petal_builder_add_frequent_batch, detail::none_like(one));
     });
   }
-  /// Gives many frequent strangers. `weights`, nullable, has one for each; without it each weight is 1. `done`,
+  /// Gives many frequent non-members. `weights`, nullable, has one for each; without it each weight is 1. `done`,
   /// nullable, is always written: how many keys were taken, from the first on.
   template <class Keys>
-  result<void> try_frequent_batch(Keys &&keys, const double *weights = nullptr,
+  result<void> try_add_frequent_batch(Keys &&keys, const double *weights = nullptr,
                                   std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     failure error;
     std::size_t all = 0;
@@ -197,16 +197,16 @@ class builder {
     const petal_status code = detail::in_pieces(keys, [&](const petal::keys &list, std::size_t from) noexcept {
       auto to = detail::sized<petal_answers>();
       const double *own = weights != nullptr ? weights + from : nullptr;
-      const petal_status of_piece = petal_builder_frequent_batch(get(), list.get(), own, &to, error.out());
+      const petal_status of_piece = petal_builder_add_frequent_batch(get(), list.get(), own, &to, error.out());
       all += to.done;
       return of_piece;
     });
     return detail::done(code, std::move(error));
   }
   /// How many keys were added, duplicates included, and without excluded ones.
-  result<std::uint64_t> try_offered() const noexcept {
+  result<std::uint64_t> try_key_count() const noexcept {
     return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_builder_offered(get(), count, error);
+      return petal_builder_key_count(get(), count, error);
     });
   }
   /// Gives the keys piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to stop.
@@ -280,14 +280,14 @@ class builder {
   }
   void update(const filter &old) { try_update(old).value(); }
   template <class Key>
-  void frequent(const Key &key, double weight = 1) {
-    try_frequent(key, weight).value();
+  void add_frequent(const Key &key, double weight = 1) {
+    try_add_frequent(key, weight).value();
   }
   template <class Keys>
-  void frequent_batch(Keys &&keys, const double *weights = nullptr, std::size_t *done = nullptr) {
-    try_frequent_batch(keys, weights, done).value();
+  void add_frequent_batch(Keys &&keys, const double *weights = nullptr, std::size_t *done = nullptr) {
+    try_add_frequent_batch(keys, weights, done).value();
   }
-  std::uint64_t offered() const { return try_offered().value(); }
+  std::uint64_t key_count() const { return try_key_count().value(); }
   template <class Write>
   void serialize_to(Write &&write) {
     detail::barrier barrier;

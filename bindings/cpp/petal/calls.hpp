@@ -41,7 +41,7 @@ struct calls<petal_filter> {
   static constexpr auto serialized_size = petal_filter_serialized_size;
   static constexpr auto sync = petal_filter_sync;
   static constexpr auto verify = petal_filter_verify;
-  static constexpr auto vouch = petal_filter_vouch;
+  static constexpr auto mark_clean = petal_filter_mark_clean;
 };
 
 template <>
@@ -60,7 +60,7 @@ struct calls<petal_aggregate> {
   static constexpr auto serialized_size = petal_aggregate_serialized_size;
   static constexpr auto sync = petal_aggregate_sync;
   static constexpr auto verify = petal_aggregate_verify;
-  static constexpr auto vouch = petal_aggregate_vouch;
+  static constexpr auto mark_clean = petal_aggregate_mark_clean;
 };
 
 template <>
@@ -80,7 +80,7 @@ struct calls<petal_digest> {
   static constexpr auto serialized_size = petal_digest_serialized_size;
   static constexpr auto sync = petal_digest_sync;
   static constexpr auto verify = petal_digest_verify;
-  static constexpr auto vouch = petal_digest_vouch;
+  static constexpr auto mark_clean = petal_digest_mark_clean;
 };
 
 template <>
@@ -101,7 +101,7 @@ struct calls<petal_index> {
   static constexpr auto serialized_size = petal_index_serialized_size;
   static constexpr auto sync = petal_index_sync;
   static constexpr auto verify = petal_index_verify;
-  static constexpr auto vouch = petal_index_vouch;
+  static constexpr auto mark_clean = petal_index_mark_clean;
 };
 
 template <>
@@ -122,7 +122,7 @@ struct calls<petal_map> {
   static constexpr auto serialized_size = petal_map_serialized_size;
   static constexpr auto sync = petal_map_sync;
   static constexpr auto verify = petal_map_verify;
-  static constexpr auto vouch = petal_map_vouch;
+  static constexpr auto mark_clean = petal_map_mark_clean;
 };
 
 template <>
@@ -142,7 +142,7 @@ struct calls<petal_router> {
   static constexpr auto serialized_size = petal_router_serialized_size;
   static constexpr auto sync = petal_router_sync;
   static constexpr auto verify = petal_router_verify;
-  static constexpr auto vouch = petal_router_vouch;
+  static constexpr auto mark_clean = petal_router_mark_clean;
 };
 
 template <>
@@ -163,7 +163,7 @@ struct calls<petal_sketch> {
   static constexpr auto serialized_size = petal_sketch_serialized_size;
   static constexpr auto sync = petal_sketch_sync;
   static constexpr auto verify = petal_sketch_verify;
-  static constexpr auto vouch = petal_sketch_vouch;
+  static constexpr auto mark_clean = petal_sketch_mark_clean;
 };
 
 }  // namespace detail

@@ -60,7 +60,7 @@ class compact_view {
   }
   /// Compares all of the form with its checksum.
   result<void> try_check() const noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_compact_check(data_, length_, error); });
+    return detail::tried([&](petal_error *error) noexcept { return petal_compact_verify(data_, length_, error); });
   }
   /// Opens the form where it lies, at a multiple of 8, for reading.
   result<filter> try_open(const compact_options &options = {}) const noexcept {
@@ -215,7 +215,7 @@ class compact_list {
 /// The hashes of many keys under a spec's hash function, seed and key: for filters, and compact forms, that hash alike.
 inline result<void> try_hash_batch(const spec &how, const keys &of, std::uint64_t *hashes) noexcept {
   return detail::tried([&](petal_error *error) noexcept {
-    return petal_hash_batch(&how.get(), of.get(), hashes, error);
+    return petal_spec_hash_batch(&how.get(), of.get(), hashes, error);
   });
 }
 

@@ -17,9 +17,9 @@ inline namespace without_exceptions {
 #endif
 
 /// The places where an excerpt was found, and the report of the search.
-struct excerpt_found {
+struct digest_find_result {
   std::vector<petal_digest_match> matches;
-  petal_digest_found report{};
+  petal_digest_find_result report{};
 };
 
 /// What is left of payloads that went by: enough to say in which of them an excerpt was, and where.
@@ -27,7 +27,7 @@ struct excerpt_found {
 ///     petal::digest digest(petal::spec().capacity(100000));
 ///     const std::vector<unsigned char> payload(1500, 'x');
 ///     digest.add(7, {payload.data(), payload.size()});
-///     const petal::excerpt_found found = digest.find({payload.data(), 300});
+///     const petal::digest_find_result found = digest.find({payload.data(), 300});
 ///     for (const petal_digest_match &one : found.matches) std::printf("%d\n", static_cast<int>(one.offset));
 ///
 /// See petal_digest.h.
@@ -66,11 +66,11 @@ class digest : public detail::image_owner<digest, petal_digest> {
   }
 
   /// Looks for an excerpt, and gives at most `room` places.
-  result<excerpt_found> try_find(bytes excerpt, std::size_t room = 64,
-                                 const petal_find_options *options = nullptr) const noexcept {
-    excerpt_found found;
+  result<digest_find_result> try_find(bytes excerpt, std::size_t room = 64,
+                                 const petal_digest_find_options *options = nullptr) const noexcept {
+    digest_find_result found;
     if (auto had = detail::allocating([&] { found.matches.resize(room); }); !had) return had.error();
-    found.report = detail::sized<petal_digest_found>();
+    found.report = detail::sized<petal_digest_find_result>();
     auto searched = detail::tried([&](petal_error *error) noexcept {
       return petal_digest_find(get(), excerpt.data(), excerpt.size(), options, found.matches.data(), room,
                                &found.report, error);
@@ -95,17 +95,17 @@ class digest : public detail::image_owner<digest, petal_digest> {
     });
   }
   /// The counters of the digest.
-  result<petal_digest_statistics> try_measure() const noexcept {
+  result<petal_digest_statistics> try_statistics() const noexcept {
     return detail::output(detail::sized<petal_digest_statistics>(),
                           [&](petal_digest_statistics *statistics, petal_error *error) noexcept {
-                            return petal_digest_measure(get(), statistics, error);
+                            return petal_digest_get_statistics(get(), statistics, error);
                           });
   }
   /// The id and the length of the payload that came as number `index`, from 0 on.
   result<std::pair<std::uint64_t, std::uint64_t>> try_payload_at(std::uint64_t index) const noexcept {
     using output = std::pair<std::uint64_t, std::uint64_t>;
     return detail::output(output(), [&](output *told, petal_error *error) noexcept {
-      return petal_digest_payload_at(get(), index, &told->first, &told->second, error);
+      return petal_digest_get_payload_at(get(), index, &told->first, &told->second, error);
     });
   }
   /// Keeps your bytes in the image, instead of those that were there before.
@@ -119,7 +119,7 @@ class digest : public detail::image_owner<digest, petal_digest> {
     std::vector<std::uint8_t> kept;
     std::size_t length = 0;
     const auto copy = [&](petal_error *error) noexcept {
-      return petal_digest_attachment(get(), kept.data(), kept.size(), &length, error);
+      return petal_digest_get_attachment(get(), kept.data(), kept.size(), &length, error);
     };
     if (auto counted = detail::tried(copy); !counted) return counted.error();
     if (auto had = detail::allocating([&] { kept.resize(length); }); !had) return had.error();
@@ -135,12 +135,13 @@ class digest : public detail::image_owner<digest, petal_digest> {
   void begin(std::uint64_t payload) { try_begin(payload).value(); }
   void write(bytes data) { try_write(data).value(); }
   void end() { try_end().value(); }
-  excerpt_found find(bytes excerpt, std::size_t room = 64, const petal_find_options *options = nullptr) const {
+  digest_find_result find(bytes excerpt, std::size_t room = 64,
+                          const petal_digest_find_options *options = nullptr) const {
     return try_find(excerpt, room, options).value();
   }
   std::uint64_t shortest_excerpt_at(double rate) const { return try_shortest_excerpt_at(rate).value(); }
   double expected_rate(std::uint64_t length) const { return try_expected_rate(length).value(); }
-  petal_digest_statistics measure() const { return try_measure().value(); }
+  petal_digest_statistics statistics() const { return try_statistics().value(); }
   std::pair<std::uint64_t, std::uint64_t> payload_at(std::uint64_t index) const {
     return try_payload_at(index).value();
   }

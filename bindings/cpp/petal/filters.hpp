@@ -271,7 +271,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   }
 
   // From many threads: these insert through a const filter, without locks, while others insert and look up, where
-  // `can(PETAL_CAN_INSERT_SHARED)`. They do not count keys; `add_offered()` adds the count later.
+  // `can(PETAL_CAN_INSERT_SHARED)`. They do not count keys; `add_insertions()` adds the count later.
 
   /// Inserts a key while others insert and look up. If several threads insert the same new key at the same time, at
   /// least one of them gets true.
@@ -301,8 +301,8 @@ class filter : public detail::image_owner<filter, petal_filter> {
     return change_and_tell<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, is_new, nullptr);
   }
   /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
-  result<void> try_add_offered(std::uint64_t keys) const noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_add_offered(get(), keys, error); });
+  result<void> try_add_insertions(std::uint64_t keys) const noexcept {
+    return detail::tried([&](petal_error *error) noexcept { return petal_filter_add_insertions(get(), keys, error); });
   }
 
   // Combining: filters made from one spec.
@@ -333,16 +333,16 @@ class filter : public detail::image_owner<filter, petal_filter> {
     return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance_shared(get(), steps, error); });
   }
   /// Whether both would combine and have the same bits.
-  result<bool> try_equal(const filter &other) const noexcept {
+  result<bool> try_equals(const filter &other) const noexcept {
     return detail::output(bool{}, [&](bool *equal, petal_error *error) noexcept {
-      return petal_filter_equal(get(), other.get(), equal, error);
+      return petal_filter_equals(get(), other.get(), equal, error);
     });
   }
   /// An identifier that two filters have in common if they combine.
   using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
   result<id> try_compatibility_id() const noexcept {
     return detail::output(id{}, [&](id *out, petal_error *error) noexcept {
-      return petal_filter_compatibility_id(get(), out->data(), error);
+      return petal_filter_get_compatibility_id(get(), out->data(), error);
     });
   }
 
@@ -350,11 +350,11 @@ class filter : public detail::image_owner<filter, petal_filter> {
 
   /// How full the filter is. Reads the whole payload.
   result<petal_statistics> try_statistics() const noexcept {
-    return asked(detail::sized<petal_statistics>(), petal_filter_statistics);
+    return asked(detail::sized<petal_statistics>(), petal_filter_get_statistics);
   }
   /// The spec from which an empty filter that combines with this one can be made; without its secret key.
   result<spec> try_compatible_spec() const noexcept {
-    auto found = asked(detail::sized<petal_spec>(), petal_filter_spec);
+    auto found = asked(detail::sized<petal_spec>(), petal_filter_get_spec);
     if (!found) return found.error();
     return spec(*found);
   }
@@ -380,10 +380,12 @@ class filter : public detail::image_owner<filter, petal_filter> {
     });
   }
   /// How many distinct keys the filter holds, judged by its bits.
-  result<petal_estimate> try_estimate() const noexcept { return asked(petal_estimate{}, petal_filter_estimate); }
+  result<petal_filter_estimate> try_estimate() const noexcept { return asked(petal_filter_estimate{},
+                                                                             petal_filter_get_estimate); }
   /// What two filters that combine have in common.
-  result<petal_overlap> try_estimate_overlap(const filter &other) const noexcept {
-    return detail::output(detail::sized<petal_overlap>(), [&](petal_overlap *found, petal_error *error) noexcept {
+  result<petal_filter_overlap> try_estimate_overlap(const filter &other) const noexcept {
+    return detail::output(detail::sized<petal_filter_overlap>(),
+                          [&](petal_filter_overlap *found, petal_error *error) noexcept {
       return petal_filter_estimate_overlap(get(), other.get(), found, error);
     });
   }
@@ -393,13 +395,13 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// The number that the filter stores for a hash. A key may be there exactly if the number of its hash is stored.
   result<std::uint64_t> try_stored_hash(hash64 hash) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *stored, petal_error *error) noexcept {
-      return petal_filter_stored_hash(get(), hash.value, stored, nullptr, error);
+      return petal_filter_get_stored_hash(get(), hash.value, stored, nullptr, error);
     });
   }
   /// The range: all numbers are below it.
   result<std::uint64_t> try_stored_range() const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *range, petal_error *error) noexcept {
-      return petal_filter_stored_hash(get(), 0, nullptr, range, error);
+      return petal_filter_get_stored_hash(get(), 0, nullptr, range, error);
     });
   }
   /// Writes the stored numbers that are not less than `from`, in ascending order and each once; how many these are:
@@ -408,7 +410,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   result<std::size_t> try_stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room,
                                         std::uint64_t *counts = nullptr) const noexcept {
     return detail::output(std::size_t{0}, [&](std::size_t *count, petal_error *error) noexcept {
-      return petal_filter_stored_hashes(get(), from, stored, counts, room, count, error);
+      return petal_filter_get_stored_hashes(get(), from, stored, counts, room, count, error);
     });
   }
 
@@ -579,14 +581,14 @@ class filter : public detail::image_owner<filter, petal_filter> {
   std::uint64_t insert_shared_batch(Keys &&keys, const answers &is_new) const {
     return try_insert_shared_batch(keys, is_new).value();
   }
-  void add_offered(std::uint64_t keys) const { try_add_offered(keys).value(); }
+  void add_insertions(std::uint64_t keys) const { try_add_insertions(keys).value(); }
 
   void intersect(const filter &other) { try_intersect(other).value(); }
   void resize(std::uint64_t capacity) { try_resize(capacity).value(); }
   void fold(std::uint64_t factor) { try_fold(factor).value(); }
   void advance(std::uint64_t steps = 1) { try_advance(steps).value(); }
   void advance_shared(std::uint64_t steps = 1) const { try_advance_shared(steps).value(); }
-  bool equal(const filter &other) const { return try_equal(other).value(); }
+  bool equals(const filter &other) const { return try_equals(other).value(); }
   id compatibility_id() const { return try_compatibility_id().value(); }
 
   petal_statistics statistics() const { return try_statistics().value(); }
@@ -598,8 +600,8 @@ class filter : public detail::image_owner<filter, petal_filter> {
     return try_expected_false_negative_rate(age).value();
   }
   double expected_omissions(std::uint64_t keys) const { return try_expected_omissions(keys).value(); }
-  petal_estimate estimate() const { return try_estimate().value(); }
-  petal_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
+  petal_filter_estimate estimate() const { return try_estimate().value(); }
+  petal_filter_overlap estimate_overlap(const filter &other) const { return try_estimate_overlap(other).value(); }
 
   std::uint64_t stored_hash(hash64 hash) const { return try_stored_hash(hash).value(); }
   std::uint64_t stored_range() const { return try_stored_range().value(); }

@@ -22,7 +22,7 @@ inline std::size_t format_count() noexcept { return petal_format_count(); }
 /// Describes the format at an index less than `format_count()`.
 inline result<petal_format_info> try_format_at(std::size_t index) noexcept {
   return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
-    return petal_format_at(index, info, error);
+    return petal_format_get(index, info, error);
   });
 }
 /// Describes the format of a name.
@@ -34,7 +34,7 @@ inline result<petal_format_info> try_format_find(c_string name) noexcept {
 /// The name of a format's variant, by an index less than its `variant_count`.
 inline result<variant_name> try_format_variant(c_string format, std::size_t index) noexcept {
   return detail::output(variant_name{}, [&](variant_name *name, petal_error *error) noexcept {
-    return petal_format_variant(format.get(), index, name->data(), error);
+    return petal_format_get_variant(format.get(), index, name->data(), error);
   });
 }
 /// Recognises a format by the first bytes of a filter, and describes it; `status::foreign` if the bytes show no format.
@@ -49,7 +49,7 @@ inline result<petal_format_info> try_format_recognise(bytes foreign) noexcept {
 inline result<spec> try_format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
                                     c_string variant = nullptr, std::uint64_t seed = 0) noexcept {
   auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {
-    return petal_format_spec(format.get(), variant.get(), capacity, false_positive_rate, seed, out, error);
+    return petal_format_get_spec(format.get(), variant.get(), capacity, false_positive_rate, seed, out, error);
   });
   if (!made) return made.error();
   return spec(*made);

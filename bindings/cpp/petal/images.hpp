@@ -111,9 +111,9 @@ class image_owner {
   result<void> try_sync() noexcept {
     return tried([&](petal_error *error) noexcept { return Calls::sync(get(), error); });
   }
-  /// Vouches for the present bytes: makes the image clean. Reads the whole payload.
-  result<void> try_vouch() noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::vouch(get(), error); });
+  /// Declares the present bytes to be right, which makes the image clean. Reads the whole payload.
+  result<void> try_mark_clean() noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::mark_clean(get(), error); });
   }
   /// Compares the present bytes with the checksums. Reads the whole payload.
   result<void> try_verify() const noexcept {
@@ -177,7 +177,7 @@ class image_owner {
   void merge(const Self &other) { try_merge(other).value(); }
   void clear() { try_clear().value(); }
   void sync() { try_sync().value(); }
-  void vouch() { try_vouch().value(); }
+  void mark_clean() { try_mark_clean().value(); }
   void verify() const { try_verify().value(); }
   void save(c_string path) const { try_save(path).value(); }
   petal_description describe() const { return try_describe().value(); }

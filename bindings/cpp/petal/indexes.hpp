@@ -19,38 +19,38 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
-/// How a search goes: a chain of settings. See `petal_search_options`.
-class search_options {
+/// How a search goes: a chain of settings. See `petal_index_search_options`.
+class index_search_options {
  public:
-  search_options() noexcept : options_(detail::sized<petal_search_options>()) {}
+  index_search_options() noexcept : options_(detail::sized<petal_index_search_options>()) {}
 
-  /// How similarity is measured: one of `PETAL_SIMILARITY_*`.
-  search_options &similarity(petal_similarity measure) noexcept {
+  /// How similarity is measured: one of `PETAL_INDEX_SIMILARITY_*`.
+  index_search_options &similarity(petal_index_similarity measure) noexcept {
     options_.similarity = measure;
     return *this;
   }
   /// Tversky's similarity, with a weight for bits that only the query has, and one for those that only the row has.
-  search_options &tversky(double alpha, double beta) noexcept {
-    options_.similarity = PETAL_SIMILARITY_TVERSKY;
+  index_search_options &tversky(double alpha, double beta) noexcept {
+    options_.similarity = PETAL_INDEX_SIMILARITY_TVERSKY;
     options_.alpha = alpha;
     options_.beta = beta;
     return *this;
   }
   /// How many threads search, the caller's included.
-  search_options &threads(std::size_t count) noexcept {
+  index_search_options &threads(std::size_t count) noexcept {
     options_.threads = count;
     return *this;
   }
   /// A function that the caller's thread calls with the work that is done and that in all; false cancels.
-  search_options &progress(petal_progress_callback callback, void *context) noexcept {
+  index_search_options &progress(petal_progress_callback callback, void *context) noexcept {
     options_.progress = callback;
     options_.progress_context = context;
     return *this;
   }
-  const petal_search_options &get() const noexcept { return options_; }
+  const petal_index_search_options &get() const noexcept { return options_; }
 
  private:
-  petal_search_options options_;
+  petal_index_search_options options_;
 };
 
 /// Rows of bits with ids, which are searched.
@@ -58,7 +58,7 @@ class search_options {
 ///     petal::index index(petal::spec().kind(PETAL_KIND_INDEX).capacity(100).set("width", 64));
 ///     for (std::uint64_t i = 0; i < 100; i++) index.add(i, petal::bytes(&i, sizeof i));
 ///     const std::uint64_t query = 7;
-///     for (const petal_index_hit &hit : index.top(petal::bytes(&query, sizeof query), 3))
+///     for (const petal_index_hit &hit : index.find_top(petal::bytes(&query, sizeof query), 3))
 ///       std::printf("%d: %.2f\n", static_cast<int>(hit.id), hit.similarity);
 ///
 /// See petal_index.h.
@@ -94,9 +94,9 @@ class index : public detail::image_owner<index, petal_index> {
     });
   }
   /// How many rows have numbers, with those that were removed.
-  std::uint64_t rows() const noexcept { return petal_index_rows(get()); }
+  std::uint64_t next_row() const noexcept { return petal_index_next_row(get()); }
   /// How many rows there are, without those that were removed. Reads a bit of each row.
-  std::uint64_t count() const noexcept { return petal_index_count(get()); }
+  std::uint64_t row_count() const noexcept { return petal_index_row_count(get()); }
   /// The number of bits of a row.
   std::uint64_t width() const noexcept { return petal_index_width(get()); }
   /// The id of the row with a number, and how many bits the row has set; nothing if the row was removed.
@@ -104,7 +104,7 @@ class index : public detail::image_owner<index, petal_index> {
     bool is_there = false;
     std::pair<std::uint64_t, std::uint64_t> told;
     auto had = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_row_at(get(), row, &is_there, &told.first, &told.second, error);
+      return petal_index_get_row_at(get(), row, &is_there, &told.first, &told.second, error);
     });
     if (!had) return had.error();
     return is_there ? std::optional<std::pair<std::uint64_t, std::uint64_t>>(told) : std::nullopt;
@@ -119,10 +119,10 @@ class index : public detail::image_owner<index, petal_index> {
     if (!copied) return copied.error();
     return bits;
   }
-  /// The number of the first row with an id, from the row `from` on; `PETAL_NO_ROW` if there is none.
-  result<std::uint64_t> try_find(std::uint64_t id, std::uint64_t from = 0) const noexcept {
+  /// The number of the first row with an id, from the row `from` on; `PETAL_INDEX_NO_ROW` if there is none.
+  result<std::uint64_t> try_find_row(std::uint64_t id, std::uint64_t from = 0) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *row, petal_error *error) noexcept {
-      return petal_index_find(get(), id, from, row, error);
+      return petal_index_find_row(get(), id, from, row, error);
     });
   }
   /// Appends all rows of another index.
@@ -130,43 +130,45 @@ class index : public detail::image_owner<index, petal_index> {
     return detail::tried([&](petal_error *error) noexcept { return petal_index_merge(get(), other.get(), error); });
   }
   /// An index, in its own memory and arranged for searches, with room for `capacity` rows; 0 is as many as there are.
-  result<index> try_arranged(std::uint64_t capacity = 0) const noexcept {
+  result<index> try_arrange(std::uint64_t capacity = 0) const noexcept {
     return made([&](petal_index **handle, petal_error *error) noexcept {
-      return petal_index_arranged(get(), capacity, handle, error);
+      return petal_index_arrange(get(), capacity, handle, error);
     });
   }
   /// An arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are.
-  result<index> try_merged(const index &other, std::uint64_t capacity = 0) const noexcept {
+  result<index> try_arrange_both(const index &other, std::uint64_t capacity = 0) const noexcept {
     return made([&](petal_index **handle, petal_error *error) noexcept {
-      return petal_index_merged(get(), other.get(), capacity, handle, error);
+      return petal_index_arrange_both(get(), other.get(), capacity, handle, error);
     });
   }
 
   /// The `k` rows that are most similar to a query.
-  result<std::vector<petal_index_hit>> try_top(bytes query, std::size_t k,
-                                               const search_options &options = search_options()) const noexcept {
+  result<std::vector<petal_index_hit>> try_find_top(bytes query, std::size_t k,
+                                               const index_search_options &options =
+                                                   index_search_options()) const noexcept {
     std::vector<petal_index_hit> hits;
     std::size_t found = 0;
     // No more than there are, however many are asked for.
-    const std::size_t room = std::min<std::uint64_t>(k, rows());
+    const std::size_t room = std::min<std::uint64_t>(k, next_row());
     if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
     auto searched = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_top(get(), query.data(), query.size(), room, &options.get(), hits.data(), &found, error);
+      return petal_index_find_top(get(), query.data(), query.size(), room, &options.get(), hits.data(), &found, error);
     });
     if (!searched) return searched.error();
     hits.resize(found);
     return hits;
   }
   /// All rows whose similarity to a query is at least `threshold`, from 0 to 1, the most similar first.
-  result<std::vector<petal_index_hit>> try_at_least(bytes query, double threshold,
-                                                    const search_options &options = search_options()) const noexcept {
+  result<std::vector<petal_index_hit>> try_find_similar(bytes query, double threshold,
+                                                    const index_search_options &options =
+                                                        index_search_options()) const noexcept {
     std::vector<petal_index_hit> hits;
     std::size_t found = 0;
     // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
       auto searched = detail::tried([&](petal_error *error) noexcept {
-        return petal_index_at_least(get(), query.data(), query.size(), threshold, &options.get(), hits.data(), room,
+        return petal_index_find_similar(get(), query.data(), query.size(), threshold, &options.get(), hits.data(), room,
                                     &found, error);
       });
       if (!searched) return searched.error();
@@ -175,25 +177,25 @@ class index : public detail::image_owner<index, petal_index> {
     hits.resize(found);
     return hits;
   }
-  /// Gives the rows that `at_least()` finds to a callback while the search goes on, in the order of their numbers; how
-  /// many these were. See `petal_index_each_at_least()`.
-  result<std::uint64_t> try_each_at_least(bytes query, double threshold, petal_index_hit_callback each, void *context,
-                                          const search_options &options = search_options()) const noexcept {
+  /// Gives the rows that `find_similar()` finds to a callback while the search goes on, in the order of their numbers;
+  /// how many these were. See `petal_index_visit_similar()`.
+  result<std::uint64_t> try_visit_similar(bytes query, double threshold, petal_index_hit_callback each, void *context,
+                                          const index_search_options &options = index_search_options()) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
-      return petal_index_each_at_least(get(), query.data(), query.size(), threshold, &options.get(), each, context,
+      return petal_index_visit_similar(get(), query.data(), query.size(), threshold, &options.get(), each, context,
                                        found, error);
     });
   }
   /// The ids of all rows that have every bit of a query, in the order of their numbers.
-  result<std::vector<std::uint64_t>> try_contains_all(
-      bytes query, const search_options &options = search_options()) const noexcept {
+  result<std::vector<std::uint64_t>> try_find_containing(
+      bytes query, const index_search_options &options = index_search_options()) const noexcept {
     std::vector<std::uint64_t> ids;
     std::size_t found = 0;
     // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { ids.resize(room); }); !had) return had.error();
       auto searched = detail::tried([&](petal_error *error) noexcept {
-        return petal_index_contains_all(get(), query.data(), query.size(), &options.get(), ids.data(), room, &found,
+        return petal_index_find_containing(get(), query.data(), query.size(), &options.get(), ids.data(), room, &found,
                                         error);
       });
       if (!searched) return searched.error();
@@ -202,12 +204,13 @@ class index : public detail::image_owner<index, petal_index> {
     ids.resize(found);
     return ids;
   }
-  /// Gives the rows that `contains_all()` finds to a callback, in the order of their numbers; how many these were. See
-  /// `petal_index_each_contains_all()`.
-  result<std::uint64_t> try_each_contains_all(bytes query, petal_index_row_callback each, void *context,
-                                              const search_options &options = search_options()) const noexcept {
+  /// Gives the rows that `find_containing()` finds to a callback, in the order of their numbers; how many these were.
+  /// See `petal_index_visit_containing()`.
+  result<std::uint64_t> try_visit_containing(bytes query, petal_index_row_callback each, void *context,
+                                              const index_search_options &options =
+                                                  index_search_options()) const noexcept {
     return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
-      return petal_index_each_contains_all(get(), query.data(), query.size(), &options.get(), each, context, found,
+      return petal_index_visit_containing(get(), query.data(), query.size(), &options.get(), each, context, found,
                                            error);
     });
   }
@@ -223,10 +226,10 @@ class index : public detail::image_owner<index, petal_index> {
     if (!made) return made.error();
     return folded;
   }
-  /// The share of rows that have every bit of a query by chance. See `petal_index_false_positive_rate_of()`.
-  result<double> try_false_positive_rate_of(bytes query) const noexcept {
+  /// The share of rows that have every bit of a query by chance. See `petal_index_expected_false_positive_rate()`.
+  result<double> try_expected_false_positive_rate(bytes query) const noexcept {
     return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
-      return petal_index_false_positive_rate_of(get(), query.data(), query.size(), rate, error);
+      return petal_index_expected_false_positive_rate(get(), query.data(), query.size(), rate, error);
     });
   }
   /// Sets the bits of a feature in a row: `bits` of them, or with 0 as many as the index's `feature_bits`.
@@ -242,32 +245,35 @@ class index : public detail::image_owner<index, petal_index> {
     });
   }
   /// Tanimoto's coefficient of two sets of features, estimated from their rows, and the estimate's standard error.
-  result<std::pair<double, double>> try_corrected(bytes first, bytes second) const noexcept {
+  result<std::pair<double, double>> try_estimate_similarity(bytes first, bytes second) const noexcept {
     // The library says what is wrong with a row of another length.
     const std::size_t length = first.size() == second.size() ? first.size() : 0;
     return detail::output(std::pair<double, double>(0, 0),
                           [&](std::pair<double, double> *told, petal_error *error) noexcept {
-                            return petal_index_corrected(get(), first.data(), second.data(), length, &told->first,
+                            return petal_index_estimate_similarity(get(), first.data(), second.data(), length,
+                                                                   &told->first,
                                                          &told->second, error);
                           });
   }
-  /// `top()` for `count` queries, which follow each other in `queries`.
-  result<std::vector<std::vector<petal_index_hit>>> try_top_many(
+  /// `find_top()` for `count` queries, which follow each other in `queries`.
+  result<std::vector<std::vector<petal_index_hit>>> try_find_top_batch(
       bytes queries, std::size_t count, std::size_t k,
-      const search_options &options = search_options()) const noexcept {
-    const std::size_t room = std::min<std::uint64_t>(k, rows());
+      const index_search_options &options = index_search_options()) const noexcept {
+    const std::size_t room = std::min<std::uint64_t>(k, next_row());
     return many(queries, count, room,
                 [&](petal_index_hit *hits, std::size_t *found, petal_error *error) noexcept {
-                  return petal_index_top_many(get(), queries.data(), count, room, &options.get(), hits, found, error);
+                  return petal_index_find_top_batch(get(), queries.data(), count, room, &options.get(), hits, found,
+                                                    error);
                 });
   }
-  /// `at_least()` for `count` queries, which follow each other in `queries`: the `room` most similar rows of each.
-  result<std::vector<std::vector<petal_index_hit>>> try_at_least_many(
+  /// `find_similar()` for `count` queries, which follow each other in `queries`: the `room` most similar rows of each.
+  result<std::vector<std::vector<petal_index_hit>>> try_find_similar_batch(
       bytes queries, std::size_t count, double threshold, std::size_t room,
-      const search_options &options = search_options()) const noexcept {
+      const index_search_options &options = index_search_options()) const noexcept {
     return many(queries, count, room,
                 [&](petal_index_hit *hits, std::size_t *found, petal_error *error) noexcept {
-                  return petal_index_at_least_many(get(), queries.data(), count, threshold, &options.get(), hits, room,
+                  return petal_index_find_similar_batch(get(), queries.data(), count, threshold, &options.get(), hits,
+                                                        room,
                                                    found, error);
                 });
   }
@@ -283,7 +289,7 @@ class index : public detail::image_owner<index, petal_index> {
     std::vector<std::uint8_t> kept;
     std::size_t length = 0;
     const auto copy = [&](petal_error *error) noexcept {
-      return petal_index_attachment(get(), kept.data(), kept.size(), &length, error);
+      return petal_index_get_attachment(get(), kept.data(), kept.size(), &length, error);
     };
     if (auto counted = detail::tried(copy); !counted) return counted.error();
     if (auto had = detail::allocating([&] { kept.resize(length); }); !had) return had.error();
@@ -302,48 +308,53 @@ class index : public detail::image_owner<index, petal_index> {
     return try_row_at(row).value();
   }
   std::vector<std::uint8_t> copy_row(std::uint64_t row) const { return try_copy_row(row).value(); }
-  std::uint64_t find(std::uint64_t id, std::uint64_t from = 0) const { return try_find(id, from).value(); }
+  std::uint64_t find_row(std::uint64_t id, std::uint64_t from = 0) const { return try_find_row(id, from).value(); }
   void merge(const index &other) { try_merge(other).value(); }
-  index arranged(std::uint64_t capacity = 0) const { return try_arranged(capacity).value(); }
-  index merged(const index &other, std::uint64_t capacity = 0) const { return try_merged(other, capacity).value(); }
-  std::vector<petal_index_hit> top(bytes query, std::size_t k,
-                                   const search_options &options = search_options()) const {
-    return try_top(query, k, options).value();
+  index arrange(std::uint64_t capacity = 0) const { return try_arrange(capacity).value(); }
+  index arrange_both(const index &other, std::uint64_t capacity = 0) const { return try_arrange_both(other,
+      capacity).value(); }
+  std::vector<petal_index_hit> find_top(bytes query, std::size_t k,
+                                   const index_search_options &options = index_search_options()) const {
+    return try_find_top(query, k, options).value();
   }
-  std::vector<petal_index_hit> at_least(bytes query, double threshold,
-                                        const search_options &options = search_options()) const {
-    return try_at_least(query, threshold, options).value();
+  std::vector<petal_index_hit> find_similar(bytes query, double threshold,
+                                        const index_search_options &options = index_search_options()) const {
+    return try_find_similar(query, threshold, options).value();
   }
-  std::uint64_t each_at_least(bytes query, double threshold, petal_index_hit_callback each, void *context,
-                              const search_options &options = search_options()) const {
-    return try_each_at_least(query, threshold, each, context, options).value();
+  std::uint64_t visit_similar(bytes query, double threshold, petal_index_hit_callback each, void *context,
+                              const index_search_options &options = index_search_options()) const {
+    return try_visit_similar(query, threshold, each, context, options).value();
   }
-  std::vector<std::uint64_t> contains_all(bytes query, const search_options &options = search_options()) const {
-    return try_contains_all(query, options).value();
+  std::vector<std::uint64_t> find_containing(bytes query,
+                                             const index_search_options &options = index_search_options()) const {
+    return try_find_containing(query, options).value();
   }
-  std::uint64_t each_contains_all(bytes query, petal_index_row_callback each, void *context,
-                                  const search_options &options = search_options()) const {
-    return try_each_contains_all(query, each, context, options).value();
+  std::uint64_t visit_containing(bytes query, petal_index_row_callback each, void *context,
+                                  const index_search_options &options = index_search_options()) const {
+    return try_visit_containing(query, each, context, options).value();
   }
   std::vector<std::uint8_t> fold_row(bytes row, petal_index_fold fold, std::uint64_t width) const {
     return try_fold_row(row, fold, width).value();
   }
-  double false_positive_rate_of(bytes query) const { return try_false_positive_rate_of(query).value(); }
+  double expected_false_positive_rate(bytes query) const { return try_expected_false_positive_rate(query).value(); }
   void add_feature(std::vector<std::uint8_t> &row, bytes feature, std::uint32_t bits = 0) const {
     try_add_feature(row, feature, bits).value();
   }
   void add_feature(std::vector<std::uint8_t> &row, hash64 feature, std::uint32_t bits = 0) const {
     try_add_feature(row, feature, bits).value();
   }
-  std::pair<double, double> corrected(bytes first, bytes second) const { return try_corrected(first, second).value(); }
-  std::vector<std::vector<petal_index_hit>> top_many(bytes queries, std::size_t count, std::size_t k,
-                                                     const search_options &options = search_options()) const {
-    return try_top_many(queries, count, k, options).value();
+  std::pair<double, double> estimate_similarity(bytes first,
+      bytes second) const { return try_estimate_similarity(first, second).value(); }
+  std::vector<std::vector<petal_index_hit>> find_top_batch(bytes queries, std::size_t count, std::size_t k,
+                                                     const index_search_options &options =
+                                                         index_search_options()) const {
+    return try_find_top_batch(queries, count, k, options).value();
   }
-  std::vector<std::vector<petal_index_hit>> at_least_many(bytes queries, std::size_t count, double threshold,
+  std::vector<std::vector<petal_index_hit>> find_similar_batch(bytes queries, std::size_t count, double threshold,
                                                           std::size_t room,
-                                                          const search_options &options = search_options()) const {
-    return try_at_least_many(queries, count, threshold, room, options).value();
+                                                          const index_search_options &options =
+                                                              index_search_options()) const {
+    return try_find_similar_batch(queries, count, threshold, room, options).value();
   }
   void attach(bytes data) { try_attach(data).value(); }
   std::vector<std::uint8_t> attachment() const { return try_attachment().value(); }

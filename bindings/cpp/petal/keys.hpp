@@ -268,7 +268,8 @@ inline constexpr verb<petal_filter_insert_shared, petal_filter_insert_shared_u64
 inline constexpr verb<petal_builder_add, petal_builder_add_u64, petal_builder_add_hash> add;
 inline constexpr verb<petal_builder_add_times, petal_builder_add_times_u64, petal_builder_add_times_hash> add_times;
 inline constexpr verb<petal_builder_exclude, petal_builder_exclude_u64, petal_builder_exclude_hash> exclude;
-inline constexpr verb<petal_builder_frequent, petal_builder_frequent_u64, petal_builder_frequent_hash> frequent;
+inline constexpr verb<petal_builder_add_frequent, petal_builder_add_frequent_u64, petal_builder_add_frequent_hash>
+    add_frequent;
 
 inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
   return petal_filter_hash(filter, key.data(), key.size(), out);
@@ -277,10 +278,10 @@ inline petal_status hash(const petal_filter *filter, std::uint64_t key, std::uin
   return petal_filter_hash_u64(filter, key, out);
 }
 inline petal_status hash(const petal_spec *spec, bytes key, std::uint64_t *out, petal_error *error) noexcept {
-  return petal_hash(spec, key.data(), key.size(), out, error);
+  return petal_spec_hash(spec, key.data(), key.size(), out, error);
 }
 inline petal_status hash(const petal_spec *spec, std::uint64_t key, std::uint64_t *out, petal_error *error) noexcept {
-  return petal_hash_u64(spec, key, out, error);
+  return petal_spec_hash_u64(spec, key, out, error);
 }
 
 }  // namespace detail

@@ -23,7 +23,7 @@ inline std::size_t kind_count() noexcept { return petal_kind_count(); }
 /// with a handle that you do not know.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
   return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
-    return petal_kind_at(index, info, error);
+    return petal_kind_get(index, info, error);
   });
 }
 /// Describes the kind of a name.
@@ -35,7 +35,7 @@ inline result<petal_kind_info> try_kind_find(c_string name) noexcept {
 /// Describes a parameter of a kind, by an index less than its `parameter_count`.
 inline result<petal_parameter_info> try_kind_parameter(petal_kind kind, std::size_t index) noexcept {
   const auto ask = [&](petal_parameter_info *info, petal_error *error) noexcept {
-    return petal_kind_parameter(kind, index, info, error);
+    return petal_kind_get_parameter(kind, index, info, error);
   };
   return detail::output(detail::sized<petal_parameter_info>(), ask);
 }
@@ -43,7 +43,7 @@ inline result<petal_parameter_info> try_kind_parameter(petal_kind kind, std::siz
 using choice_name = std::array<char, PETAL_NAME_SIZE>;
 inline result<choice_name> try_kind_choice(petal_kind kind, std::size_t parameter, std::size_t choice) noexcept {
   return detail::output(choice_name{}, [&](choice_name *name, petal_error *error) noexcept {
-    return petal_kind_choice(kind, parameter, choice, name->data(), error);
+    return petal_kind_get_choice(kind, parameter, choice, name->data(), error);
   });
 }
 
@@ -63,8 +63,8 @@ class plan_request {
   plan_request &is_static(bool value = true) noexcept { request_.is_static = value ? 1u : 0u; return *this; }
   /// For keys that are integers, the bound below which all keys are; 0 is unknown.
   plan_request &universe(std::uint64_t value) noexcept { request_.universe = value; return *this; }
-  plan_request &frequent(double share) noexcept { request_.frequent = share; return *this; }
-  plan_request &strangers(std::uint64_t value) noexcept { request_.strangers = value; return *this; }
+  plan_request &add_frequent(double share) noexcept { request_.frequent = share; return *this; }
+  plan_request &non_members(std::uint64_t value) noexcept { request_.non_members = value; return *this; }
   /// The greatest number of times that one key comes, for kinds that count.
   plan_request &times(std::uint64_t value) noexcept { request_.times = value; return *this; }
   const petal_plan_request *get() const noexcept { return &request_; }
@@ -74,13 +74,13 @@ class plan_request {
 };
 
 /// Proposes kinds of filter, the best first. Kinds that do not fit come last and say why.
-inline result<std::vector<petal_proposal>> try_plan(const plan_request &request) noexcept {
-  std::vector<petal_proposal> proposals;
-  auto had = detail::allocating([&] { proposals.resize(petal_kind_count(), detail::sized<petal_proposal>()); });
+inline result<std::vector<petal_plan_proposal>> try_plan(const plan_request &request) noexcept {
+  std::vector<petal_plan_proposal> proposals;
+  auto had = detail::allocating([&] { proposals.resize(petal_kind_count(), detail::sized<petal_plan_proposal>()); });
   if (!had) return had.error();
   std::size_t count = 0;
   failure error;
-  const petal_status code = petal_plan(request.get(), proposals.data(), proposals.size(), &count, error.out());
+  const petal_status code = petal_plan_propose(request.get(), proposals.data(), proposals.size(), &count, error.out());
   proposals.resize(code == PETAL_OK ? count : 0);
   return detail::done(proposals, code, std::move(error));
 }
@@ -94,7 +94,7 @@ inline petal_parameter_info kind_parameter(petal_kind kind, std::size_t index) {
 inline choice_name kind_choice(petal_kind kind, std::size_t parameter, std::size_t choice) {
   return try_kind_choice(kind, parameter, choice).value();
 }
-inline std::vector<petal_proposal> plan(const plan_request &request) { return try_plan(request).value(); }
+inline std::vector<petal_plan_proposal> plan(const plan_request &request) { return try_plan(request).value(); }
 #endif
 
 /// The library's version, such as "0.1.0", and as a number like `PETAL_VERSION_NUMBER`.

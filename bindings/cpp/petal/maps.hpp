@@ -120,7 +120,7 @@ class map : public detail::image_owner<map, petal_map> {
   /// How many distinct keys there are, and which share of absent keys gets a value.
   result<petal_statistics> try_statistics() const noexcept {
     return detail::output(detail::sized<petal_statistics>(), [&](petal_statistics *to, petal_error *error) noexcept {
-      return petal_map_statistics(get(), to, error);
+      return petal_map_get_statistics(get(), to, error);
     });
   }
 
@@ -208,9 +208,9 @@ class map_builder {
     return {};
   }
   /// How many keys were put, duplicates included.
-  result<std::uint64_t> try_offered() const noexcept {
+  result<std::uint64_t> try_key_count() const noexcept {
     return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_map_builder_offered(get(), count, error);
+      return petal_map_builder_key_count(get(), count, error);
     });
   }
   /// Gives the keys and values piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to
@@ -260,7 +260,7 @@ class map_builder {
   void put_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
     try_put_batch(keys, values, done).value();
   }
-  std::uint64_t offered() const { return try_offered().value(); }
+  std::uint64_t key_count() const { return try_key_count().value(); }
   template <class Write>
   void serialize_to(Write &&write) {
     detail::barrier barrier;

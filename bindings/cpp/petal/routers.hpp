@@ -20,20 +20,20 @@ namespace detail {
 inline constexpr verb<petal_router_insert, petal_router_insert_u64, petal_router_insert_hash> insert_in_router;
 inline constexpr verb<petal_router_remove, petal_router_remove_u64, petal_router_remove_hash> remove_from_router;
 inline constexpr verb<petal_router_contains, petal_router_contains_u64, petal_router_contains_hash> router_contains;
-inline constexpr verb<petal_router_route, petal_router_route_u64, petal_router_route_hash> route_by_router;
+inline constexpr verb<petal_router_get_route, petal_router_get_route_u64, petal_router_get_route_hash> route_by_router;
 inline constexpr verb<petal_router_walk, petal_router_walk_u64, petal_router_walk_hash> walk_by_router;
 
 }  // namespace detail
 
 /// What became of a message that a router took.
-enum class received : petal_received {
+enum class router_received : petal_router_received {
   /// The levels of the edge changed: other neighbours may have to hear of it.
-  changed = PETAL_RECEIVED_CHANGED,
+  changed = PETAL_ROUTER_RECEIVED_CHANGED,
   /// The levels of the edge are what they were.
-  unchanged = PETAL_RECEIVED_UNCHANGED,
+  unchanged = PETAL_ROUTER_RECEIVED_UNCHANGED,
   /// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
   /// `router::advertise()`.
-  needs_all = PETAL_RECEIVED_NEEDS_ALL,
+  needs_all = PETAL_ROUTER_RECEIVED_NEEDS_ALL,
 };
 
 /// The router of one node, which finds keys in a network by attenuated Bloom filters. You carry the messages. Here both
@@ -45,7 +45,7 @@ enum class received : petal_received {
 ///     there.add_edge(1);
 ///     there.insert("song");
 ///     here.receive(2, there.advertise(1));
-///     const petal_route route = here.route("song", nullptr, 16);
+///     const petal_router_route route = here.route("song", nullptr, 16);
 ///     std::printf("neighbour %d\n", static_cast<int>(route.neighbour));
 ///
 /// See petal_router.h.
@@ -63,7 +63,7 @@ class router : public detail::image_owner<router, petal_router> {
   }
 
   /// The number of the node.
-  std::uint64_t node() const noexcept { return petal_router_node(get()); }
+  std::uint64_t node() const noexcept { return petal_router_get_node(get()); }
   /// Gives the node another number, if it has no edges.
   result<void> try_set_node(std::uint64_t node) noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_router_set_node(get(), node, error); });
@@ -133,7 +133,7 @@ class router : public detail::image_owner<router, petal_router> {
     std::vector<std::uint64_t> all;
     std::size_t count = 0;
     const auto list = [&](petal_error *error) noexcept {
-      return petal_router_neighbours(get(), all.data(), all.size(), &count, error);
+      return petal_router_get_neighbours(get(), all.data(), all.size(), &count, error);
     };
     if (auto counted = detail::tried(list); !counted) return counted.error();
     if (auto had = detail::allocating([&] { all.resize(count); }); !had) return had.error();
@@ -141,9 +141,10 @@ class router : public detail::image_owner<router, petal_router> {
     return all;
   }
   /// The edge to a neighbour.
-  result<petal_edge> try_edge(std::uint64_t neighbour) const noexcept {
-    return detail::output(detail::sized<petal_edge>(), [&](petal_edge *edge, petal_error *error) noexcept {
-      return petal_router_edge(get(), neighbour, edge, error);
+  result<petal_router_edge> try_edge(std::uint64_t neighbour) const noexcept {
+    return detail::output(detail::sized<petal_router_edge>(),
+                          [&](petal_router_edge *edge, petal_error *error) noexcept {
+      return petal_router_get_edge(get(), neighbour, edge, error);
     });
   }
   /// A message with all levels for a neighbour. The bytes belong to the router, and stay until the router makes another
@@ -154,43 +155,44 @@ class router : public detail::image_owner<router, petal_router> {
     return send(petal_router_advertise_changes, neighbour);
   }
   /// Takes a message that came from a neighbour. A message that is refused changes nothing.
-  result<received> try_receive(std::uint64_t neighbour, bytes message) noexcept {
-    petal_received outcome = PETAL_RECEIVED_CHANGED;
+  result<router_received> try_receive(std::uint64_t neighbour, bytes message) noexcept {
+    petal_router_received outcome = PETAL_ROUTER_RECEIVED_CHANGED;
     failure error;
     const petal_status code =
         petal_router_receive(get(), neighbour, message.data(), message.size(), &outcome, error.out());
     if (code != PETAL_OK) return error.settle(code);
-    return static_cast<received>(outcome);
+    return static_cast<router_received>(outcome);
   }
   /// Where a query for a key goes. `from`, nullable, points to the number of the neighbour from which the query came.
   /// You count the hops: pass one less at each node.
   template <class Key>
-  result<petal_route> try_route(const Key &key, const std::uint64_t *from,
+  result<petal_router_route> try_route(const Key &key, const std::uint64_t *from,
                                 std::uint32_t hops_left) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [&](auto one) noexcept -> result<petal_route> {
-      petal_route to{};
+    return detail::with_key(key, [&](auto one) noexcept -> result<petal_router_route> {
+      petal_router_route to{};
       const petal_status code = detail::route_by_router(get(), one, from, hops_left, &to);
       if (code != PETAL_OK) return failure(static_cast<status>(code), petal_status_message(code));
       return to;
     });
   }
   /// Where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is, and
-  /// send `memory` with the query. A query begins with `petal_walk{}` and its hops_left.
+  /// send `memory` with the query. A query begins with `petal_router_walk_state{}` and its hops_left.
   template <class Key>
-  result<petal_route> try_walk(const Key &key, petal_walk &memory) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [&](auto one) noexcept -> result<petal_route> {
-      petal_route to{};
+  result<petal_router_route> try_walk(const Key &key,
+                                      petal_router_walk_state &memory) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [&](auto one) noexcept -> result<petal_router_route> {
+      petal_router_route to{};
       const petal_status code = detail::walk_by_router(get(), one, &memory, &to);
       if (code != PETAL_OK) return failure(static_cast<status>(code), petal_status_message(code));
       return to;
     });
   }
   /// How often the router misleads queries.
-  result<petal_route_rates> try_rates() const noexcept {
-    const auto ask = [&](petal_route_rates *rates, petal_error *error) noexcept {
-      return petal_router_rates(get(), rates, error);
+  result<petal_router_statistics> try_rates() const noexcept {
+    const auto ask = [&](petal_router_statistics *rates, petal_error *error) noexcept {
+      return petal_router_get_statistics(get(), rates, error);
     };
-    return detail::output(detail::sized<petal_route_rates>(), ask);
+    return detail::output(detail::sized<petal_router_statistics>(), ask);
   }
 
 #if PETAL_HPP_EXCEPTIONS
@@ -221,19 +223,19 @@ class router : public detail::image_owner<router, petal_router> {
   void set_edge_weight(std::uint64_t neighbour, double weight) { try_set_edge_weight(neighbour, weight).value(); }
   void set_level_weights(const double *weights, std::size_t count) { try_set_level_weights(weights, count).value(); }
   std::vector<std::uint64_t> neighbours() const { return try_neighbours().value(); }
-  petal_edge edge(std::uint64_t neighbour) const { return try_edge(neighbour).value(); }
+  petal_router_edge edge(std::uint64_t neighbour) const { return try_edge(neighbour).value(); }
   bytes advertise(std::uint64_t neighbour) { return try_advertise(neighbour).value(); }
   bytes advertise_changes(std::uint64_t neighbour) { return try_advertise_changes(neighbour).value(); }
-  received receive(std::uint64_t neighbour, bytes message) { return try_receive(neighbour, message).value(); }
+  router_received receive(std::uint64_t neighbour, bytes message) { return try_receive(neighbour, message).value(); }
   template <class Key>
-  petal_route route(const Key &key, const std::uint64_t *from, std::uint32_t hops_left) const {
+  petal_router_route route(const Key &key, const std::uint64_t *from, std::uint32_t hops_left) const {
     return try_route(key, from, hops_left).value();
   }
   template <class Key>
-  petal_route walk(const Key &key, petal_walk &memory) const {
+  petal_router_route walk(const Key &key, petal_router_walk_state &memory) const {
     return try_walk(key, memory).value();
   }
-  petal_route_rates rates() const { return try_rates().value(); }
+  petal_router_statistics rates() const { return try_rates().value(); }
 #endif
 
  private:

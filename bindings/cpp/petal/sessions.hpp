@@ -17,23 +17,23 @@ inline namespace without_exceptions {
 #endif
 
 /// The part of a side in a session.
-enum class role : petal_role {
+enum class session_role : petal_session_role {
   /// Sends the first message, and chooses the way to the differences.
-  initiator = PETAL_ROLE_INITIATOR,
+  initiator = PETAL_SESSION_ROLE_INITIATOR,
   /// Answers.
-  responder = PETAL_ROLE_RESPONDER,
+  responder = PETAL_SESSION_ROLE_RESPONDER,
 };
 
 /// What a side has to do next.
-enum class turn : petal_turn {
+enum class session_turn : petal_session_turn {
   /// `session::send()` has a message.
-  send = PETAL_TURN_SEND,
+  send = PETAL_SESSION_TURN_SEND,
   /// `session::receive()` waits for a message.
-  receive = PETAL_TURN_RECEIVE,
+  receive = PETAL_SESSION_TURN_RECEIVE,
   /// The differences are known.
-  done = PETAL_TURN_DONE,
+  done = PETAL_SESSION_TURN_DONE,
   /// The session ended without a result.
-  failed = PETAL_TURN_FAILED,
+  failed = PETAL_SESSION_TURN_FAILED,
 };
 
 /// One side of a session, in which two sides find out what only one of them has. You carry the messages. Here both
@@ -42,12 +42,13 @@ enum class turn : petal_turn {
 ///     const petal::spec spec = petal::spec().kind(PETAL_KIND_RIBLT).capacity(100);
 ///     petal::sketch ours(spec), theirs(spec);
 ///     theirs.insert(7);
-///     petal::session initiator(ours, petal::role::initiator), responder(theirs, petal::role::responder);
-///     while (initiator.turn() != petal::turn::done) {
+///     petal::session initiator(ours, petal::session_role::initiator);
+///     petal::session responder(theirs, petal::session_role::responder);
+///     while (initiator.turn() != petal::session_turn::done) {
 ///       responder.receive(initiator.send());
-///       if (responder.turn() == petal::turn::send) initiator.receive(responder.send());
+///       if (responder.turn() == petal::session_turn::send) initiator.receive(responder.send());
 ///     }
-///     for (const petal_listed &one : initiator.differences()) std::printf("%d\n", static_cast<int>(one.count));
+///     for (const petal_sketch_listed &one : initiator.differences()) std::printf("%d\n", static_cast<int>(one.count));
 ///
 /// See petal_session.h.
 class session {
@@ -61,11 +62,11 @@ class session {
 
   /// Begins a session over a sketch's set. `flags` is 0 or `PETAL_SESSION_KEPT_SYMBOLS`. The session copies what it
   /// needs, so the sketch may change or end meanwhile.
-  static result<session> try_make(const sketch &of, role part, std::uint32_t flags = 0) noexcept {
+  static result<session> try_make(const sketch &of, session_role part, std::uint32_t flags = 0) noexcept {
     petal_session *handle = nullptr;
     failure error;
     const petal_status code =
-        petal_session_new(of.get(), static_cast<petal_role>(part), flags, &handle, error.out());
+        petal_session_new(of.get(), static_cast<petal_session_role>(part), flags, &handle, error.out());
     if (code != PETAL_OK) return error.settle(code);
     session made;
     made.handle_.reset(handle);
@@ -73,7 +74,7 @@ class session {
   }
 
   /// What this side has to do next.
-  petal::turn turn() const noexcept { return static_cast<petal::turn>(petal_session_turn(get())); }
+  petal::session_turn turn() const noexcept { return static_cast<petal::session_turn>(petal_session_get_turn(get())); }
   /// The next message for the other side. The bytes belong to the session, and stay until the next call with it. If the
   /// session failed, one message tells the other side.
   result<bytes> try_send() noexcept {
@@ -93,11 +94,11 @@ class session {
   }
   /// The numbers that one side has alone: first those of the other side with -1, then those of this side with 1, each
   /// in ascending order.
-  result<std::vector<petal_listed>> try_differences() const noexcept {
-    std::vector<petal_listed> listed;
+  result<std::vector<petal_sketch_listed>> try_differences() const noexcept {
+    std::vector<petal_sketch_listed> listed;
     std::size_t count = 0;
     const auto list = [&](petal_error *error) noexcept {
-      return petal_session_differences(get(), listed.data(), listed.size(), &count, error);
+      return petal_session_get_differences(get(), listed.data(), listed.size(), &count, error);
     };
     if (auto counted = detail::tried(list); !counted) return counted.error();
     if (auto had = detail::allocating([&] { listed.resize(count); }); !had) return had.error();
@@ -105,20 +106,21 @@ class session {
     return listed;
   }
   /// What the session chose, and what it cost so far.
-  result<petal_report> try_report() const noexcept {
-    return detail::output(detail::sized<petal_report>(), [&](petal_report *report, petal_error *error) noexcept {
-      return petal_session_report(get(), report, error);
+  result<petal_session_statistics> try_report() const noexcept {
+    return detail::output(detail::sized<petal_session_statistics>(),
+                          [&](petal_session_statistics *report, petal_error *error) noexcept {
+      return petal_session_get_statistics(get(), report, error);
     });
   }
 
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
 
-  session(const sketch &of, role part, std::uint32_t flags = 0) : session(try_make(of, part, flags).value()) {}
+  session(const sketch &of, session_role part, std::uint32_t flags = 0) : session(try_make(of, part, flags).value()) {}
   bytes send() { return try_send().value(); }
   void receive(bytes message) { try_receive(message).value(); }
-  std::vector<petal_listed> differences() const { return try_differences().value(); }
-  petal_report report() const { return try_report().value(); }
+  std::vector<petal_sketch_listed> differences() const { return try_differences().value(); }
+  petal_session_statistics report() const { return try_report().value(); }
 #endif
 
  private:

@@ -31,7 +31,7 @@ inline constexpr verb<petal_sketch_remove_value, petal_sketch_remove_value_u64, 
 
 /// What a sketch lists, and whether that is all.
 struct listing {
-  std::vector<petal_listed> listed;
+  std::vector<petal_sketch_listed> listed;
   /// False if more numbers differ than the sketch can tell apart.
   bool is_complete = false;
 };
@@ -48,17 +48,17 @@ struct key_listing {
 
 /// What a sketch lists of numbers with values, and whether that is all.
 struct value_listing {
-  std::vector<petal_pair> listed;
+  std::vector<petal_sketch_pair> listed;
   /// False if more pairs differ than the sketch can tell apart.
   bool is_complete = false;
 };
 
 /// What a sketch says of one number.
 struct found {
-  /// One of PETAL_PRESENCE_*.
-  petal_presence presence = PETAL_PRESENCE_UNKNOWN;
+  /// One of PETAL_SKETCH_PRESENCE_*.
+  petal_sketch_presence presence = PETAL_SKETCH_PRESENCE_UNKNOWN;
   /// The number with its count and its value, which are 0 unless the number is there.
-  petal_pair pair{};
+  petal_sketch_pair pair{};
 };
 
 namespace detail {
@@ -220,12 +220,12 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
     return detail::tried([&](petal_error *error) noexcept { return petal_sketch_subtract(get(), other.get(), error); });
   }
   /// The numbers of the sketch in ascending order: first those with -1, then those with 1. A sketch that lacks its
-  /// secret key fails with PETAL_ERR_KEY_MISSING.
+  /// secret key fails with PETAL_ERR_SECRET_MISSING.
   result<listing> try_list() const noexcept {
     const auto about = try_describe();
     if (!about) return about.error();
     return detail::listed(static_cast<std::size_t>(about->bits / 192),
-                          [this](petal_listed *listed, std::size_t room, std::size_t *count, bool *is_complete,
+                          [this](petal_sketch_listed *listed, std::size_t room, std::size_t *count, bool *is_complete,
                                  petal_error *error) noexcept {
                             return petal_sketch_list(get(), listed, room, count, is_complete, error);
                           });
@@ -233,7 +233,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// The whole keys of a sketch with the parameter key_bytes, in ascending order of their bytes: first those with -1,
   /// then those with 1.
   result<key_listing> try_list_keys() const noexcept {
-    return detail::listed_keys(key_bytes(), static_cast<std::size_t>(symbols()),
+    return detail::listed_keys(key_bytes(), static_cast<std::size_t>(symbol_count()),
                                [this](void *keys, std::int64_t *counts, std::size_t room, std::size_t *count,
                                       bool *is_complete, petal_error *error) noexcept {
                                  return petal_sketch_list_keys(get(), keys, counts, room, count, is_complete, error);
@@ -249,7 +249,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// Whether the handle keeps the keys.
   bool keeps_keys() const noexcept { return petal_sketch_keeps_keys(get()); }
   /// How many coded symbols the sketch has; 0 if its kind has none.
-  std::uint64_t symbols() const noexcept { return petal_sketch_symbols(get()); }
+  std::uint64_t symbol_count() const noexcept { return petal_sketch_symbol_count(get()); }
   /// The bytes that minisketch serializes for a sketch of the same elements. The sketch is of the kind pinsketch.
   result<std::vector<std::uint8_t>> try_export_minisketch() const noexcept {
     std::size_t size = 0;
@@ -281,7 +281,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   result<std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>> try_compatibility_id() const noexcept {
     using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
     return detail::output(id{}, [&](id *out, petal_error *error) noexcept {
-      return petal_sketch_compatibility_id(get(), out->data(), error);
+      return petal_sketch_get_compatibility_id(get(), out->data(), error);
     });
   }
 

@@ -55,7 +55,8 @@ class stored_hash_range {
    private:
     void read(std::uint64_t from) noexcept {
       at_ = 0;
-      if (petal_filter_stored_hashes(filter_, from, piece_.data(), counts_.data(), piece_.size(), &count_, nullptr) !=
+      if (petal_filter_get_stored_hashes(filter_, from, piece_.data(), counts_.data(), piece_.size(), &count_,
+                                         nullptr) !=
               PETAL_OK ||
           count_ == 0) {
         filter_ = nullptr;

@@ -59,7 +59,7 @@ class stream {
   /// side has.
   result<listing> try_list() const noexcept {
     return detail::listed(static_cast<std::size_t>(symbols_read()),
-                          [this](petal_listed *listed, std::size_t room, std::size_t *count, bool *is_complete,
+                          [this](petal_sketch_listed *listed, std::size_t room, std::size_t *count, bool *is_complete,
                                  petal_error *error) noexcept {
                             return petal_stream_list(get(), listed, room, count, is_complete, error);
                           });

@@ -207,7 +207,7 @@ result<void> try_patch(Of &older, const Range &delta, std::uint64_t most_bytes) 
 /// have `packed_bytes`, and its image `memory` bytes; 0 is no limit.
 inline result<spec> try_wire_spec(std::uint64_t keys, std::uint64_t packed_bytes, std::uint64_t memory = 0) noexcept {
   auto made = detail::output(detail::sized<petal_spec>(), [&](petal_spec *out, petal_error *error) noexcept {
-    return petal_wire_spec(keys, packed_bytes, memory, out, error);
+    return petal_wire_get_spec(keys, packed_bytes, memory, out, error);
   });
   if (!made) return made.error();
   return spec(*made);

@@ -40,7 +40,7 @@ TEST(batches, numbers) {
   std::size_t inserted = 0;
   f.insert_batch(keys, petal::answers(), &inserted);
   EXPECT_EQ(inserted, many);
-  EXPECT_EQ(f.describe().offered, many);
+  EXPECT_EQ(f.describe().insertions, many);
 
   std::vector<std::uint8_t> found(2 * many, 7);
   EXPECT_EQ(f.contains_batch(all, found), many);
@@ -107,7 +107,7 @@ TEST(batches, too_little_room_for_answers) {
   std::size_t inserted = 99;
   EXPECT_EQ(f.try_insert_batch(keys, few, &inserted).status(), petal::status::buffer_too_small);
   EXPECT_EQ(inserted, 0u);
-  EXPECT_EQ(f.describe().offered, 0u);
+  EXPECT_EQ(f.describe().insertions, 0u);
   EXPECT_EQ(thrown([&] { f.insert_batch(keys, few); }).status(), petal::status::buffer_too_small);
 }
 
@@ -141,7 +141,7 @@ TEST(batches, byte_keys) {
   // One buffer serves many filters, and is used again without new memory.
   auto other = roomy();
   other.insert_batch(buffer);
-  EXPECT_TRUE(f.equal(other));
+  EXPECT_TRUE(f.equals(other));
   petal::key_buffer again;
   EXPECT_TRUE(again.empty());
   again.reserve(2, 100);
@@ -185,14 +185,14 @@ void same_as_single_calls(const Keys &keys, const char *what) {
   EXPECT_EQ(inserted, count);
   EXPECT_EQ(is_new, fresh);
   for (std::size_t i = 0; i < count; i++) EXPECT_EQ(bits[i / 8] >> (i % 8) & 1, fresh[i]) << i;
-  EXPECT_TRUE(single.equal(batch));
+  EXPECT_TRUE(single.equals(batch));
   EXPECT_EQ(shared.insert_shared_batch(keys, is_new), fresh_count);
   EXPECT_EQ(is_new, fresh);
-  EXPECT_TRUE(shared.equal(single));
+  EXPECT_TRUE(shared.equals(single));
   auto silent = roomy(), silent_shared = roomy();
   silent.insert_batch(keys);
   silent_shared.insert_shared_batch(keys);
-  EXPECT_TRUE(silent.equal(single) && silent_shared.equal(single));
+  EXPECT_TRUE(silent.equals(single) && silent_shared.equals(single));
 
   petal::filter half(10 * many, 1e-9);
   std::vector<std::uint8_t> there;
@@ -217,7 +217,7 @@ void same_as_single_calls(const Keys &keys, const char *what) {
   std::size_t added = 99;
   builder.add_batch(keys, &added);
   EXPECT_EQ(added, count);
-  EXPECT_TRUE(builder.finish().equal(single));
+  EXPECT_TRUE(builder.finish().equals(single));
 
   // A filter that cannot hash: nothing is inserted, and every answer is a maybe.
   petal::filter external(petal::spec().capacity(100).hash_function(PETAL_HASH_EXTERNAL));
@@ -307,7 +307,7 @@ TEST(batches, none_at_all) {
   f.insert_batch(none);
   f.insert_batch(petal::key_buffer());
   EXPECT_EQ(f.insert_batch(petal::keys(), petal::answers()), 0u);
-  EXPECT_EQ(f.describe().offered, 0u);
+  EXPECT_EQ(f.describe().insertions, 0u);
 }
 
 // Digests are keys of a filter that was made for their length, one by one and many in one call.
@@ -324,7 +324,7 @@ TEST(batches, digests) {
   const auto keys = petal::keys::of_digests(digests.data(), each, count);
   EXPECT_EQ(keys.size(), count);
   batch.insert_batch(keys);
-  EXPECT_TRUE(single.equal(batch));
+  EXPECT_TRUE(single.equals(batch));
   EXPECT_EQ(batch.contains_batch(keys), count);
   const auto shorter = petal::keys::of_digests(digests.data(), each - 1, count);
   EXPECT_EQ(batch.try_insert_batch(shorter).status(), petal::status::out_of_range);

@@ -31,7 +31,7 @@ TEST(building, every_form_of_key) {
   std::size_t added = 0;
   b.add_batch(std::vector<petal::hash64>{accurate.hash(8), accurate.hash(7)}, &added);
   EXPECT_EQ(added, 2u);
-  EXPECT_EQ(b.offered(), 108u);
+  EXPECT_EQ(b.key_count(), 108u);
 
   const auto f = b.finish();
   for (auto key : {"apple", "pear", "plum", "fig", "kiwi"}) EXPECT_TRUE(f.contains(key)) << key;
@@ -42,7 +42,7 @@ TEST(building, every_form_of_key) {
   EXPECT_EQ(f.describe().capacity, 107u);
 
   // Empty again, and of use.
-  EXPECT_EQ(b.offered(), 0u);
+  EXPECT_EQ(b.key_count(), 0u);
   b.add("melon");
   EXPECT_TRUE(b.finish().contains("melon"));
 }
@@ -60,8 +60,8 @@ TEST(building, keys_of_several) {
   EXPECT_EQ(here.try_merge(state.substr(1)).status(), petal::status::foreign);
   EXPECT_THROW(here.merge(state.data(), state.size() - 1), petal::error);
   here.merge(state);
-  EXPECT_EQ(here.offered(), 100u);
-  EXPECT_TRUE(here.finish().equal(one.finish()));
+  EXPECT_EQ(here.key_count(), 100u);
+  EXPECT_TRUE(here.finish().equals(one.finish()));
   EXPECT_EQ(there.try_serialize_to([](petal::bytes) { return false; }).status(), petal::status::callback);
   EXPECT_THROW(there.serialize_to([](petal::bytes) { throw std::runtime_error("full"); }), std::runtime_error);
 
@@ -84,7 +84,7 @@ TEST(building, moves) {
   EXPECT_FALSE(a);
   EXPECT_TRUE(b);
   EXPECT_EQ(a.try_add("pear").status(), petal::status::null);
-  EXPECT_EQ(a.try_offered().status(), petal::status::null);
+  EXPECT_EQ(a.try_key_count().status(), petal::status::null);
   EXPECT_EQ(a.try_finish().status(), petal::status::null);
   EXPECT_EQ(a.try_save("nowhere").status(), petal::status::null);
   EXPECT_THROW(a.add(1), petal::error);
@@ -93,7 +93,7 @@ TEST(building, moves) {
   c = std::move(b);
   auto &same = c;
   c = std::move(same);
-  EXPECT_EQ(c.offered(), 1u);
+  EXPECT_EQ(c.key_count(), 1u);
   EXPECT_TRUE(c.finish().contains("apple"));
 }
 
@@ -111,7 +111,7 @@ TEST(building, progress_cancels_and_throws) {
   EXPECT_EQ(b.try_finish().status(), petal::status::cancelled);
   EXPECT_EQ(thrown([&] { b.finish(); }).code(), std::errc::operation_canceled);
   EXPECT_GE(total, 1000u);
-  EXPECT_EQ(b.offered(), 1000u);
+  EXPECT_EQ(b.key_count(), 1000u);
   *stop = false;
   EXPECT_EQ(b.finish().contains_batch(numbers(0, 1000)), 1000u);
   b = petal::builder();
@@ -140,13 +140,13 @@ TEST_F(builders, into_a_file_with_a_limit) {
   b.save(path("made.petal"));
   const auto f = petal::filter::open(path("made.petal"));
   EXPECT_EQ(f.contains_batch(numbers(0, 300000)), 300000u);
-  EXPECT_EQ(b.offered(), 0u);
+  EXPECT_EQ(b.key_count(), 0u);
 
   EXPECT_EQ(petal::builder::try_make(accurate, petal::builder_options().memory_limit(1, path("temporary"))).status(),
             petal::status::out_of_range);
   b.add(1);
   EXPECT_EQ(b.try_save(path("no/such/folder")).status(), petal::status::not_found);
-  EXPECT_EQ(b.offered(), 1u);
+  EXPECT_EQ(b.key_count(), 1u);
 }
 
 TEST(kinds, described) {

@@ -35,7 +35,7 @@ TEST(compact, forms) {
     EXPECT_EQ(form.view().contains(f.hash(key)), f.contains(key));
     EXPECT_EQ(form.view().try_contains(f.hash(key)).value(), f.contains(key));
   }
-  EXPECT_TRUE(opened.equal(f));
+  EXPECT_TRUE(opened.equals(f));
 
   aligned damaged = form;
   damaged.words[0] ^= 1;
@@ -56,7 +56,7 @@ TEST(compact, builders) {
     room.resize(b.finish_compact(room.data(), room.size()));
     const auto loaded = petal::compact_view(room.data(), room.size()).load();
     for (std::uint64_t key : keys) EXPECT_TRUE(loaded.contains(key));
-    EXPECT_EQ(b.offered(), 0u);
+    EXPECT_EQ(b.key_count(), 0u);
   }
 }
 

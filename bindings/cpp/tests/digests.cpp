@@ -39,14 +39,14 @@ TEST(Digests, FindExcerptsWhereTheyWere) {
   }
   EXPECT_TRUE(digest.serialize() == pieces.serialize());
   const auto payload = random_bytes(2000, 3);
-  const petal::excerpt_found found = digest.find(part(payload, 321, 300));
+  const petal::digest_find_result found = digest.find(part(payload, 321, 300));
   ASSERT_EQ(found.matches.size(), 1U);
   EXPECT_EQ(found.matches[0].payload, 3U);
   EXPECT_EQ(found.matches[0].offset, 321U);
   EXPECT_EQ(found.report.is_complete, 1U);
   EXPECT_TRUE(digest.find(part(random_bytes(300, 99), 0, 300)).matches.empty());
   EXPECT_EQ(digest.payload_at(4).second, 2000U);
-  EXPECT_EQ(digest.measure().payloads, 5U);
+  EXPECT_EQ(digest.statistics().payloads, 5U);
   const std::uint64_t length = digest.shortest_excerpt_at(1e-9);
   EXPECT_GE(length, digest.shortest_excerpt());
   EXPECT_LE(digest.expected_rate(length), 1e-9);
@@ -57,7 +57,7 @@ TEST(Digests, FindExcerptsWhereTheyWere) {
   loaded.verify();
   EXPECT_EQ(loaded.copy().find(part(payload, 321, 300)).matches.size(), 1U);
   loaded.clear();
-  EXPECT_EQ(loaded.measure().payloads, 0U);
+  EXPECT_EQ(loaded.statistics().payloads, 0U);
 }
 
 TEST(Digests, KeepBytesOfTheCaller) {
@@ -80,7 +80,7 @@ TEST(Digests, SayWhatIsWrong) {
   EXPECT_FALSE(digest.try_payload_at(1));
   EXPECT_FALSE(digest.try_shortest_excerpt_at(0));
   EXPECT_FALSE(petal::digest::try_make(petal::spec().kind(PETAL_KIND_BLOOM)));
-  EXPECT_FALSE(petal::digest().try_measure());
+  EXPECT_FALSE(petal::digest().try_statistics());
 }
 
 }  // namespace

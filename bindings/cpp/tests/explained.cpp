@@ -34,7 +34,7 @@ TEST(explained, what_a_kind_or_a_handle_cannot_do) {
       look(who + " remove times", kind, other, of.try_remove_times("text", 2));
       look(who + " count", kind, other, of.try_count(5));
       look(who + " insert shared", kind, other, of.try_insert_shared(5));
-      look(who + " add offered", kind, other, of.try_add_offered(5));
+      look(who + " add offered", kind, other, of.try_add_insertions(5));
     };
     all(f, kind);
     auto image = f.serialize();

@@ -22,11 +22,11 @@ TEST_F(files, save_and_open_in_every_mode) {
   EXPECT_EQ(std::filesystem::file_size(file), f.serialized_size());
 
   // A path is anything with a c_str().
-  EXPECT_TRUE(petal::filter::open(file.string().c_str()).equal(f));
-  EXPECT_TRUE(petal::filter::open(file.string()).equal(f));
+  EXPECT_TRUE(petal::filter::open(file.string().c_str()).equals(f));
+  EXPECT_TRUE(petal::filter::open(file.string()).equals(f));
 
-  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault()).equal(f));
-  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault(false)).equal(f));
+  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault()).equals(f));
+  EXPECT_TRUE(petal::filter::open(file, petal::open_options().prefault(false)).equals(f));
 
   auto read = petal::filter::open(file);
   read.verify();
@@ -47,7 +47,7 @@ TEST_F(files, save_and_open_in_every_mode) {
   // Letting it go brings the image up to date.
   auto loaded = petal::filter::open(file, petal::open_options(petal::open_mode::load));
   EXPECT_TRUE(loaded.contains("and another"));
-  EXPECT_EQ(loaded.describe().offered, 1002u);
+  EXPECT_EQ(loaded.describe().insertions, 1002u);
   EXPECT_TRUE(loaded.insert("its own memory"));
   loaded.save(path("b.petal"));
 }
@@ -63,7 +63,7 @@ TEST_F(files, shared_between_handles) {
   EXPECT_TRUE(petal::filter::open(path("a.petal"), petal::open_mode::load).contains("a key that was not there"));
 }
 
-TEST_F(files, dirty_until_somebody_vouches) {
+TEST_F(files, unclean_until_somebody_vouches) {
   filled().save(path("a.petal"));
   {
     auto write = petal::filter::open(path("a.petal"), petal::open_mode::write);
@@ -72,12 +72,12 @@ TEST_F(files, dirty_until_somebody_vouches) {
   }
   auto torn = petal::filter::open(path("torn.petal"), petal::open_mode::write);
   torn.sync();
-  EXPECT_EQ(torn.try_verify().status(), petal::status::dirty);
-  EXPECT_TRUE(torn.try_vouch());
-  torn.vouch();
+  EXPECT_EQ(torn.try_verify().status(), petal::status::unclean);
+  EXPECT_TRUE(torn.try_mark_clean());
+  torn.mark_clean();
   torn.verify();
-  EXPECT_EQ(torn.describe().state & PETAL_STATE_DIRTY, 0u);
-  EXPECT_EQ(thrown([] { petal::filter().vouch(); }).status(), petal::status::null);
+  EXPECT_EQ(torn.describe().state & PETAL_STATE_UNCLEAN, 0u);
+  EXPECT_EQ(thrown([] { petal::filter().mark_clean(); }).status(), petal::status::null);
 }
 
 TEST_F(files, at_an_offset_of_a_descriptor) {
@@ -89,7 +89,7 @@ TEST_F(files, at_an_offset_of_a_descriptor) {
   out.close();
 
   const auto inside = petal::filter::open_descriptor(open_file(path("container")).number(), 16);
-  EXPECT_TRUE(inside.equal(f));
+  EXPECT_TRUE(inside.equals(f));
   EXPECT_EQ(petal::filter::try_open_descriptor(-1, 16).error().os_error(), not_open);
   EXPECT_THROW(petal::filter::open_descriptor(-1, 0), petal::error);
 }
@@ -118,13 +118,13 @@ TEST(images, bytes) {
   auto image = f.serialize();
   ASSERT_EQ(image.size(), f.serialized_size());
   const auto loaded = petal::filter::load(image);
-  EXPECT_TRUE(loaded.equal(f));
+  EXPECT_TRUE(loaded.equals(f));
   EXPECT_EQ(loaded.serialize(), image);
   // Of any alignment, and of any type of bytes.
   std::string shifted(1, ' ');
   shifted.append(reinterpret_cast<const char *>(image.data()), image.size());
-  EXPECT_TRUE(petal::filter::load(std::string_view(shifted).substr(1)).equal(f));
-  EXPECT_TRUE(petal::filter::load(shifted.data() + 1, image.size()).equal(f));
+  EXPECT_TRUE(petal::filter::load(std::string_view(shifted).substr(1)).equals(f));
+  EXPECT_TRUE(petal::filter::load(shifted.data() + 1, image.size()).equals(f));
 
   std::vector<unsigned char> buffer(image.size());
   EXPECT_EQ(f.serialize(buffer.data(), buffer.size()), image.size());
@@ -142,7 +142,7 @@ TEST(images, callbacks) {
   const auto f = filled();
   std::ostringstream out;
   f.serialize_to([&](petal::bytes piece) { out << piece.text(); });
-  EXPECT_TRUE(petal::filter::load(out.str()).equal(f));
+  EXPECT_TRUE(petal::filter::load(out.str()).equals(f));
 
   // False stops, and so does an exception, which comes out where it should.
   EXPECT_EQ(f.try_serialize_to([](petal::bytes) { return false; }).status(), petal::status::callback);
@@ -172,7 +172,7 @@ TEST(images, memory_of_the_caller) {
   {
     const auto read = petal::filter::open_in_buffer(buffer.data(), size);
     EXPECT_TRUE(read.contains("apple") && read.contains("pear"));
-    EXPECT_EQ(read.describe().offered, 2u);
+    EXPECT_EQ(read.describe().insertions, 2u);
     EXPECT_FALSE(read.can(PETAL_CAN_INSERT));
   }
   {

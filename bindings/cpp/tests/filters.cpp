@@ -166,11 +166,11 @@ TEST(sharing, threads_insert_through_a_const_filter) {
   }
   for (auto &thread : running) thread.join();
   EXPECT_EQ(lost, 0u);
-  EXPECT_EQ(f.describe().offered, 0u);
-  shared.add_offered(threads * each);
-  EXPECT_EQ(f.describe().offered, threads * each);
+  EXPECT_EQ(f.describe().insertions, 0u);
+  shared.add_insertions(threads * each);
+  EXPECT_EQ(f.describe().insertions, threads * each);
   alone.insert_batch(numbers(0, threads * each));
-  EXPECT_TRUE(f.equal(alone));
+  EXPECT_TRUE(f.equals(alone));
 
   EXPECT_TRUE(petal::filter(10, 1e-9).insert_shared("apple"));
   const petal::filter window(petal::spec().kind(PETAL_KIND_ROTATING).capacity(10));
@@ -186,7 +186,7 @@ TEST(sharing, threads_insert_through_a_const_filter) {
   EXPECT_TRUE(is_new[0] && !is_new[1]);
   EXPECT_EQ(petal::filter().try_insert_shared(1).status(), petal::status::null);
   EXPECT_EQ(petal::filter().try_insert_shared_batch(numbers(0, 1)).status(), petal::status::null);
-  EXPECT_EQ(petal::filter().try_add_offered(1).status(), petal::status::null);
+  EXPECT_EQ(petal::filter().try_add_insertions(1).status(), petal::status::null);
 }
 
 TEST(combining, union_intersection_fold_clear) {
@@ -196,7 +196,7 @@ TEST(combining, union_intersection_fold_clear) {
   b.insert_batch(numbers(500, 1500));
   whole.insert_batch(numbers(0, 1500));
   EXPECT_EQ(a.compatibility_id(), b.compatibility_id());
-  EXPECT_FALSE(a.equal(b));
+  EXPECT_FALSE(a.equals(b));
 
   const auto overlap = a.estimate_overlap(b);
   EXPECT_GE(overlap.intersection_count.high, 500);
@@ -204,8 +204,8 @@ TEST(combining, union_intersection_fold_clear) {
 
   auto both = a.copy();
   both.merge(b);
-  EXPECT_TRUE(both.equal(whole));
-  EXPECT_EQ(both.describe().offered, 2000u);
+  EXPECT_TRUE(both.equals(whole));
+  EXPECT_EQ(both.describe().insertions, 2000u);
   const auto estimate = both.estimate();
   EXPECT_NEAR(estimate.value, 1500, 4.5 * estimate.standard_error + 1);
 
@@ -219,16 +219,16 @@ TEST(combining, union_intersection_fold_clear) {
   EXPECT_EQ(both.describe().bits * 2, before);
   EXPECT_EQ(both.contains_batch(numbers(0, 1500)), 1500u);
   both.clear();
-  EXPECT_EQ(both.describe().offered, 0u);
+  EXPECT_EQ(both.describe().insertions, 0u);
   EXPECT_FALSE(both.contains(number(3)));
 
   // The copy is its own.
-  EXPECT_EQ(a.describe().offered, 1000u);
+  EXPECT_EQ(a.describe().insertions, 1000u);
 
   const petal::filter other(petal::spec().capacity(77));
   EXPECT_EQ(a.try_merge(other).status(), petal::status::incompatible);
   EXPECT_THROW(a.intersect(other), petal::error);
-  EXPECT_FALSE(a.equal(other));
+  EXPECT_FALSE(a.equals(other));
   EXPECT_EQ(a.try_estimate_overlap(other).status(), petal::status::incompatible);
   EXPECT_EQ(a.try_fold(0).status(), petal::status::out_of_range);
 }
@@ -257,10 +257,10 @@ TEST(rejuvenating, keys_are_found_by_fewer_others) {
   EXPECT_EQ(rejuvenated[0], 0);
   EXPECT_EQ(all, static_cast<std::uint64_t>(std::count(rejuvenated.begin(), rejuvenated.end(), 1)));
   copy.rejuvenate_batch(keys);
-  EXPECT_TRUE(copy.equal(f));
+  EXPECT_TRUE(copy.equals(f));
   EXPECT_LT(f.statistics().false_positive_rate, 0.9 * before);
   EXPECT_EQ(f.contains_batch(keys), keys.size());
-  EXPECT_EQ(f.describe().offered, keys.size() + 2);
+  EXPECT_EQ(f.describe().insertions, keys.size() + 2);
   EXPECT_TRUE(f.remove("apple") && f.contains("pear"));
 
   petal::filter other(petal::spec().capacity(100));
@@ -281,7 +281,7 @@ TEST(removing, counts_go_up_and_down) {
   EXPECT_TRUE(f.remove("apple"));
   EXPECT_TRUE(f.try_remove("apple", 5).value());
   EXPECT_FALSE(f.remove("apple"));
-  EXPECT_EQ(f.describe().offered, 0u);
+  EXPECT_EQ(f.describe().insertions, 0u);
 
   const auto keys = numbers(0, 500);
   f.insert_batch(keys);
@@ -306,7 +306,7 @@ TEST(removing, counts_go_up_and_down) {
   builder.add_times_batch(keys, twice.data(), &done);
   EXPECT_TRUE(builder.try_add_times_batch(keys, twice.data()));
   EXPECT_EQ(done, keys.size());
-  EXPECT_EQ(builder.offered(), 5 + 4 * keys.size());
+  EXPECT_EQ(builder.key_count(), 5 + 4 * keys.size());
   EXPECT_GE(builder.finish().count("apple"), 3u);
   EXPECT_EQ(petal::builder(petal::spec()).try_add_times("apple", 2).status(), petal::status::unsupported);
 
@@ -318,7 +318,7 @@ TEST(removing, counts_go_up_and_down) {
   exact.exclude_batch(twice, &done);
   EXPECT_EQ(done, twice.size());
   EXPECT_TRUE(exact.try_exclude_batch(twice, &done));
-  EXPECT_EQ(exact.offered(), keys.size());
+  EXPECT_EQ(exact.key_count(), keys.size());
   const auto set = exact.finish();
   EXPECT_EQ(set.contains_batch(keys), keys.size());
   EXPECT_FALSE(set.contains("excluded") || set.contains(std::uint64_t{7}) || set.contains(petal::hash64{8}));
@@ -337,20 +337,20 @@ TEST(removing, counts_go_up_and_down) {
   petal::builder stacked(petal::spec().kind(PETAL_KIND_STACKED).false_positive_rate(0.01));
   const double weights[] = {5, 0.25};
   stacked.add_batch(keys);
-  stacked.frequent("stranger", 3);
-  EXPECT_TRUE(stacked.try_frequent(std::uint64_t{7}));
-  EXPECT_TRUE(stacked.try_frequent(petal::hash64{8}, 0.5));
-  stacked.frequent_batch(std::vector<std::uint64_t>{100, 101}, weights, &done);
+  stacked.add_frequent("non_member", 3);
+  EXPECT_TRUE(stacked.try_add_frequent(std::uint64_t{7}));
+  EXPECT_TRUE(stacked.try_add_frequent(petal::hash64{8}, 0.5));
+  stacked.add_frequent_batch(std::vector<std::uint64_t>{100, 101}, weights, &done);
   EXPECT_EQ(done, 2U);
-  stacked.frequent_batch(std::vector<std::uint64_t>{102});
-  EXPECT_EQ(stacked.try_frequent("stranger", -1).status(), petal::status::out_of_range);
+  stacked.add_frequent_batch(std::vector<std::uint64_t>{102});
+  EXPECT_EQ(stacked.try_add_frequent("non_member", -1).status(), petal::status::out_of_range);
   const double wrong[] = {1, 0};
-  EXPECT_EQ(stacked.try_frequent_batch(std::vector<std::uint64_t>{100, 101}, wrong, &done).status(),
+  EXPECT_EQ(stacked.try_add_frequent_batch(std::vector<std::uint64_t>{100, 101}, wrong, &done).status(),
             petal::status::out_of_range);
   EXPECT_EQ(done, 1U);
-  EXPECT_EQ(stacked.offered(), keys.size());
+  EXPECT_EQ(stacked.key_count(), keys.size());
   EXPECT_EQ(stacked.finish().contains_batch(keys), keys.size());
-  EXPECT_EQ(petal::builder(petal::spec()).try_frequent("apple").status(), petal::status::unsupported);
+  EXPECT_EQ(petal::builder(petal::spec()).try_add_frequent("apple").status(), petal::status::unsupported);
 
   petal::filter other(1000, 0.01);
   EXPECT_EQ(other.try_remove("apple").status(), petal::status::unsupported);
@@ -403,7 +403,7 @@ TEST(describing, what_it_is_and_how_full) {
   petal::filter like(f.compatible_spec());
   EXPECT_EQ(like.compatibility_id(), f.compatibility_id());
   like.merge(f);
-  EXPECT_TRUE(like.equal(f));
+  EXPECT_TRUE(like.equals(f));
 }
 
 TEST(describing, keyed) {

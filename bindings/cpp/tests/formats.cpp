@@ -37,7 +37,7 @@ TEST_F(formats, a_filter_of_guava) {
 
   f.save(path("guava.petal"));
   const auto mapped = petal::filter::open(path("guava.petal"));
-  EXPECT_TRUE(mapped.contains("key-7") && mapped.equal(f));
+  EXPECT_TRUE(mapped.contains("key-7") && mapped.equals(f));
   EXPECT_TRUE(is_guava(mapped.export_bytes("guava")));
 
   // Keys are taken whole, so that a hash is none.
@@ -61,7 +61,7 @@ TEST(format, buffers_and_callbacks) {
 
   std::ostringstream out;
   f.export_to("guava", nullptr, [&](petal::bytes piece) { out << piece.text(); });
-  EXPECT_TRUE(petal::filter::import_bytes("guava", out.str()).equal(f));
+  EXPECT_TRUE(petal::filter::import_bytes("guava", out.str()).equals(f));
   EXPECT_EQ(f.try_export_to("guava", nullptr, [](petal::bytes) { return false; }).status(), petal::status::callback);
   const auto fails = [](petal::bytes) { throw std::domain_error("the tape is full"); };
   EXPECT_THROW(f.export_to("guava", nullptr, fails), std::domain_error);

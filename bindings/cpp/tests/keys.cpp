@@ -201,7 +201,7 @@ TEST(keys, no_false_negatives_and_the_rate_that_was_asked_for) {
   for (std::uint64_t i = 0; i < keys; i++) lost += !f.contains(number(i));
   for (std::uint64_t i = keys; i < 6 * keys; i++) wrong += f.contains(number(i));
   EXPECT_EQ(lost, 0u);
-  // 100,000 strangers at 1 %: 1000, with a deviation of 31.5, of which 4.5 are allowed.
+  // 100,000 non-members at 1 %: 1000, with a deviation of 31.5, of which 4.5 are allowed.
   EXPECT_NEAR(static_cast<double>(wrong), 1000, 142);
 }
 

@@ -35,7 +35,7 @@ TEST(Maps, HoldExactValues) {
   const auto exact = words();
   petal::map_builder builder(petal::spec().false_positive_rate(0.001));
   for (const auto &entry : exact) builder.put(entry.first, entry.second);
-  EXPECT_EQ(builder.offered(), exact.size());
+  EXPECT_EQ(builder.key_count(), exact.size());
   const petal::map map = builder.finish();
   check(map, exact);
   std::size_t absent = 0;
@@ -69,7 +69,7 @@ TEST(Maps, AreMadeEmptyAndMerged) {
   EXPECT_FALSE(first.put(keys[0], values[0]));
   EXPECT_EQ(first.try_replace(keys[0], 1).error().code(), petal::status::unsupported);
   first.sync();
-  first.vouch();
+  first.mark_clean();
   first.clear();
   EXPECT_EQ(first.find(keys[0]), std::nullopt);
   EXPECT_THROW(petal::map(petal::spec().kind(PETAL_KIND_BLOOMIER)), petal::error);

@@ -38,7 +38,7 @@ void one_and_many_keys() {
   std::array<bool, 3> found{};
   CHECK(f.contains_batch(keys, found) == 2 && found[0] && found[1] && !found[2]);
   CHECK(f.try_insert_batch(keys) && *f.try_insert_batch(keys, found) == 0 && *f.try_contains_batch(keys) == 3);
-  CHECK(*f.try_insert_shared(7) && f.try_insert_shared_batch(keys) && f.try_add_offered(4) && f.contains(7));
+  CHECK(*f.try_insert_shared(7) && f.try_insert_shared_batch(keys) && f.try_add_insertions(4) && f.contains(7));
   petal::key_buffer words;
   CHECK(words.try_add("apple") && words.try_add("plum"));
   CHECK(f.contains_batch(words) == 1);
@@ -64,8 +64,8 @@ void filters() {
   CHECK(*spec.try_expected_omissions(1000) <= 10);
   auto a = petal::filter::try_make(spec), b = petal::filter::try_make(spec);
   CHECK(a && b && *a->try_insert(1) && *b->try_insert(2));
-  CHECK(!*a->try_equal(*b) && a->try_merge(*b) && a->contains(2) && a->try_intersect(*b) && a->contains(2));
-  CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->offered == 1);
+  CHECK(!*a->try_equals(*b) && a->try_merge(*b) && a->contains(2) && a->try_intersect(*b) && a->contains(2));
+  CHECK(a->try_estimate() && a->try_estimate_overlap(*b) && a->try_statistics() && a->try_describe()->insertions == 1);
   CHECK(*a->try_compatibility_id() == *b->try_compatibility_id() && a->can(PETAL_CAN_FOLD));
   CHECK(*a->try_expected_false_positive_rate(1) < 0.01);
   CHECK(*a->try_expected_omissions(1) == 0);
@@ -89,7 +89,7 @@ void filters() {
   auto builder = petal::builder::try_make(petal::spec(), petal::builder_options().progress(
       [](std::uint64_t, std::uint64_t) { return true; }));
   CHECK(builder && builder->try_add("apple") && builder->try_add_batch(std::vector<std::uint64_t>{1, 2}));
-  CHECK(*builder->try_offered() == 3 && builder->try_finish()->contains("apple"));
+  CHECK(*builder->try_key_count() == 3 && builder->try_finish()->contains("apple"));
   CHECK(builder->try_add(5) && builder->try_save(file) && petal::filter::try_open(file)->contains(5));
   std::remove(file.c_str());
 }
@@ -114,11 +114,11 @@ void failing() {
 
 void sessions() {
   petal::sketch sketch = *petal::sketch::try_make(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 20));
-  petal::session ours = *petal::session::try_make(sketch, petal::role::initiator);
+  petal::session ours = *petal::session::try_make(sketch, petal::session_role::initiator);
   CHECK(sketch.try_insert(5));
-  petal::session theirs = *petal::session::try_make(sketch, petal::role::responder);
-  while (ours.turn() != petal::turn::done) {
-    const bool is_our_turn = ours.turn() == petal::turn::send;
+  petal::session theirs = *petal::session::try_make(sketch, petal::session_role::responder);
+  while (ours.turn() != petal::session_turn::done) {
+    const bool is_our_turn = ours.turn() == petal::session_turn::send;
     CHECK((is_our_turn ? theirs : ours).try_receive(*(is_our_turn ? ours : theirs).try_send()));
   }
   const auto listed = *ours.try_differences();
@@ -131,8 +131,8 @@ void routers() {
   petal::router here = *petal::router::try_make(spec, 1), there = *petal::router::try_make(spec, 2);
   CHECK(here.try_add_edge(2) && there.try_add_edge(1) && there.try_insert("song") && !here.contains("song"));
   const auto received = here.try_receive(2, *there.try_advertise(1));
-  CHECK(received && *received == petal::received::changed && there.try_advertise_changes(1)->size() == 0);
-  petal_walk walk{};
+  CHECK(received && *received == petal::router_received::changed && there.try_advertise_changes(1)->size() == 0);
+  petal_router_walk_state walk{};
   walk.hops_left = 1;
   CHECK(here.try_route("song", nullptr, 1)->neighbour == 2 && here.try_walk("song", walk)->level == 1);
   const double weights[3] = {1, 2, 3};

@@ -16,7 +16,7 @@ void join(petal::router &a, petal::router &b) {
   b.add_edge(a.node(), 7, 0.5);
 }
 
-petal::received carry(petal::router &from, petal::router &to) {
+petal::router_received carry(petal::router &from, petal::router &to) {
   return to.receive(from.node(), from.advertise_changes(to.node()));
 }
 
@@ -27,21 +27,21 @@ TEST(Routers, RouteQueries) {
   third.insert("song");
   third.insert(5);
   third.insert_batch(std::vector<std::uint64_t>{6, 7});
-  EXPECT_EQ(carry(third, second), petal::received::changed);
-  EXPECT_EQ(carry(second, first), petal::received::changed);
-  const petal_route route = first.route("song", nullptr, 9);
-  EXPECT_EQ(route.kind, PETAL_ROUTE_EDGE);
+  EXPECT_EQ(carry(third, second), petal::router_received::changed);
+  EXPECT_EQ(carry(second, first), petal::router_received::changed);
+  const petal_router_route route = first.route("song", nullptr, 9);
+  EXPECT_EQ(route.kind, PETAL_ROUTER_ROUTE_EDGE);
   EXPECT_EQ(route.neighbour, 2u);
   EXPECT_EQ(route.level, 2u);
   const std::uint64_t from = 3;
-  EXPECT_EQ(second.route(5, &from, 9).kind, PETAL_ROUTE_FALL_BACK);
-  EXPECT_EQ(second.route(petal::hash64{1}, nullptr, 9).kind, PETAL_ROUTE_FALL_BACK);
-  petal_walk walk{};
+  EXPECT_EQ(second.route(5, &from, 9).kind, PETAL_ROUTER_ROUTE_FALL_BACK);
+  EXPECT_EQ(second.route(petal::hash64{1}, nullptr, 9).kind, PETAL_ROUTER_ROUTE_FALL_BACK);
+  petal_router_walk_state walk{};
   walk.hops_left = 5;
   EXPECT_EQ(first.walk(6, walk).neighbour, 2u);
   EXPECT_EQ(second.walk(6, walk).neighbour, 3u);
-  EXPECT_EQ(third.walk(6, walk).kind, PETAL_ROUTE_HERE);
-  EXPECT_EQ(third.walk(6, walk).kind, PETAL_ROUTE_BACK);
+  EXPECT_EQ(third.walk(6, walk).kind, PETAL_ROUTER_ROUTE_HERE);
+  EXPECT_EQ(third.walk(6, walk).kind, PETAL_ROUTER_ROUTE_BACK);
   EXPECT_EQ(walk.hops_left, 2u);
   walk.visited = 65;
   EXPECT_EQ(third.try_walk(6, walk).error().status(), petal::status::out_of_range);
@@ -61,15 +61,15 @@ TEST(Routers, RefuseForeignMessages) {
   const petal::bytes sent = first.advertise(2);
   const std::string message(reinterpret_cast<const char *>(sent.data()), sent.size());
   const petal::bytes again(message.data(), message.size());
-  EXPECT_EQ(second.receive(1, again), petal::received::changed);
+  EXPECT_EQ(second.receive(1, again), petal::router_received::changed);
   EXPECT_EQ(second.try_receive(1, again).error().status(), petal::status::corrupt);
   EXPECT_EQ(second.try_receive(1, other.advertise(2)).error().status(), petal::status::incompatible);
-  EXPECT_EQ(second.receive(1, first.advertise(2)), petal::received::unchanged);
+  EXPECT_EQ(second.receive(1, first.advertise(2)), petal::router_received::unchanged);
   EXPECT_EQ(first.advertise_changes(2).size(), 0u);
   first.insert(2);
   EXPECT_GT(first.advertise_changes(2).size(), 0u);
   first.insert(3);
-  EXPECT_EQ(carry(first, second), petal::received::needs_all);
+  EXPECT_EQ(carry(first, second), petal::router_received::needs_all);
   EXPECT_FALSE(second.try_receive(9, again));
 }
 

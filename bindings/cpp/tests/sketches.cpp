@@ -53,13 +53,13 @@ TEST(Sketches, FindSingleNumbers) {
   sketch.remove(7);
   EXPECT_EQ(sketch.value_bits(), 0u);
   const petal::found apple = sketch.find(std::string("apple"));
-  EXPECT_EQ(apple.presence, PETAL_PRESENCE_THERE);
+  EXPECT_EQ(apple.presence, PETAL_SKETCH_PRESENCE_PRESENT);
   EXPECT_EQ(apple.pair.number, petal::spec().hash("apple").value);
   EXPECT_EQ(apple.pair.count, 1);
   EXPECT_EQ(sketch.find(petal::hash64{7}).pair.count, -1);
-  EXPECT_EQ(sketch.find(8).presence, PETAL_PRESENCE_ABSENT);
+  EXPECT_EQ(sketch.find(8).presence, PETAL_SKETCH_PRESENCE_ABSENT);
   for (std::uint64_t i = 0; i < 5000; i++) sketch.insert(100 + i);
-  EXPECT_EQ(sketch.find(7).presence, PETAL_PRESENCE_UNKNOWN);
+  EXPECT_EQ(sketch.find(7).presence, PETAL_SKETCH_PRESENCE_UNKNOWN);
   const auto refused = sketch.try_insert_value(1, 2);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().status(), petal::status::unsupported);
@@ -123,7 +123,7 @@ TEST(Sketches, AreImages) {
 TEST(Sketches, KeepKeys) {
   petal::sketch sketch(petal::spec().kind(PETAL_KIND_RIBLT).bits(192 * 30));
   EXPECT_FALSE(sketch.keeps_keys());
-  EXPECT_EQ(sketch.symbols(), 30u);
+  EXPECT_EQ(sketch.symbol_count(), 30u);
   sketch.keep_keys();
   EXPECT_TRUE(sketch.keeps_keys());
   for (int i = 0; i < 3; i++) sketch.insert(5);
@@ -135,7 +135,7 @@ TEST(Sketches, KeepKeys) {
   const auto refused = other.try_keep_keys();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().status(), petal::status::contradiction);
-  EXPECT_EQ(other.symbols(), 0u);
+  EXPECT_EQ(other.symbol_count(), 0u);
 }
 
 TEST(Sketches, HaveTheBytesOfMinisketch) {

@@ -60,7 +60,7 @@ void tells_how_far() {
   };
   petal::filter f(counting());
   tells("insert", [&] { (void)f.try_insert_batch(keys, bytes, &done); });
-  EXPECT_EQ(f.describe().offered, taken);
+  EXPECT_EQ(f.describe().insertions, taken);
   tells("insert, throwing", [&] { (void)f.insert_batch(keys, petal::answers(), &done); });
   tells("insert times", [&] { (void)f.try_insert_times_batch(keys, ones.data(), bytes.data(), &done); });
   tells("remove times", [&] { (void)f.try_remove_times_batch(keys, ones.data(), bytes.data(), &done); });
@@ -74,7 +74,7 @@ void tells_how_far() {
   petal::builder b{counting()};
   tells("add", [&] { (void)b.try_add_batch(keys, &done); });
   tells("add times", [&] { (void)b.try_add_times_batch(keys, ones.data(), &done); });
-  EXPECT_EQ(b.offered(), 2 * taken);
+  EXPECT_EQ(b.key_count(), 2 * taken);
 
   petal::map_builder of_map{petal::spec()};
   tells("put into a builder", [&] { (void)of_map.try_put_batch(keys, ones.data(), &done); });
@@ -229,7 +229,7 @@ TEST(answers, an_empty_range_is_room_for_none) {
     EXPECT_EQ(list.try_contain(5, room).status(), petal::status::buffer_too_small);
     EXPECT_EQ(*f.try_contains_batch(std::vector<std::uint64_t>(), room), 0u);
   }
-  EXPECT_EQ(f.describe().offered, 0u);
+  EXPECT_EQ(f.describe().insertions, 0u);
   EXPECT_EQ(*f.try_insert_batch(keys, petal::answers()), 10u);
   EXPECT_EQ(*f.try_contains_batch(keys, {}), 10u);
 }

@@ -94,8 +94,8 @@ TEST_P(views, insert_as_the_filter_does) {
   ASSERT_EQ(*v.try_insert("pear", 4), b.insert("pear"));
   ASSERT_EQ(v.insert(stall::hashed{1}), b.insert(stall::hashed{1}));
   EXPECT_TRUE(v.contains("apple") && a.contains("pear") && a.contains(stall::hashed{1}));
-  EXPECT_EQ(a.describe().offered, 0u);
-  a.add_offered(keys + 3);
+  EXPECT_EQ(a.describe().insertions, 0u);
+  a.add_insertions(keys + 3);
   EXPECT_EQ(a.serialize(), b.serialize());
 }
 
@@ -198,10 +198,10 @@ TEST(view, takes_keys_with_bits_in_two_blocks) {
   const petal::spec spec = spec_of(PETAL_KIND_BLOCKED).set("blocks", 2);
   petal::filter a(spec), b(spec);
   petal::writable_view v(a);
-  EXPECT_EQ(v.get().layout, static_cast<petal_layout>(PETAL_LAYOUT_TWO_BLOCKS));
+  EXPECT_EQ(v.get().layout, static_cast<petal_view_layout>(PETAL_VIEW_LAYOUT_TWO_BLOCKS));
   for (std::uint64_t i = 0; i < keys; i++) ASSERT_EQ(v.insert(number(i)), b.insert(number(i))) << i;
   for (std::uint64_t i = 0; i < 5 * keys; i++) ASSERT_EQ(v.contains(number(i)), b.contains(number(i))) << i;
-  a.add_offered(keys);
+  a.add_insertions(keys);
   EXPECT_EQ(a.serialize(), b.serialize());
 }
 
@@ -252,7 +252,7 @@ TEST_F(view_files, insert_only_where_the_handle_may_write_alone) {
     EXPECT_TRUE(before.contains(1)) << "lookups go on";
     petal::writable_view after(f);
     EXPECT_TRUE(after.insert(2));
-    f.add_offered(2);
+    f.add_insertions(2);
     f.sync();
   }
   const auto f = petal::filter::open(path);

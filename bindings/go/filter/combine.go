@@ -58,14 +58,14 @@ func compatible(first, second *image.Filter) error {
 func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
 
 // Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
-// Returns [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other filter is dirty,
-// this filter becomes dirty too. Changes the filter, only reads the other.
+// Returns [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other filter is
+// unclean, this filter becomes unclean too. Changes the filter, only reads the other.
 func (f *Filter) Merge(other *Filter) error {
-	offered := func(a, b uint64) uint64 {
+	insertions := func(a, b uint64) uint64 {
 		sum, carry := bits.Add64(a, b, 0)
 		return sum | -carry
 	}
-	return f.combine(other, offered, func(ours, theirs []byte) {
+	return f.combine(other, insertions, func(ours, theirs []byte) {
 		for ; len(ours) >= 8 && len(theirs) >= 8; ours, theirs = ours[8:], theirs[8:] {
 			word := binary.LittleEndian.Uint64(ours) | binary.LittleEndian.Uint64(theirs)
 			binary.LittleEndian.PutUint64(ours, word)
@@ -74,11 +74,11 @@ func (f *Filter) Merge(other *Filter) error {
 }
 
 // Intersect makes the filter hold every key that both hold. The rate is then no higher than the rate of either filter.
-// The number of keys offered becomes the smaller of both. Returns [ErrIncompatible] as [Filter.Merge] does. If the
-// other filter is dirty, this filter becomes dirty too. Changes the filter, only reads the other.
+// The number of insertions becomes the smaller of both. Returns [ErrIncompatible] as [Filter.Merge] does. If the
+// other filter is unclean, this filter becomes unclean too. Changes the filter, only reads the other.
 func (f *Filter) Intersect(other *Filter) error {
-	offered := func(a, b uint64) uint64 { return min(a, b) }
-	return f.combine(other, offered, func(ours, theirs []byte) {
+	insertions := func(a, b uint64) uint64 { return min(a, b) }
+	return f.combine(other, insertions, func(ours, theirs []byte) {
 		for ; len(ours) >= 8 && len(theirs) >= 8; ours, theirs = ours[8:], theirs[8:] {
 			word := binary.LittleEndian.Uint64(ours) & binary.LittleEndian.Uint64(theirs)
 			binary.LittleEndian.PutUint64(ours, word)
@@ -87,7 +87,7 @@ func (f *Filter) Intersect(other *Filter) error {
 }
 
 // combine changes the payload, word by word, with the payload of another filter.
-func (f *Filter) combine(other *Filter, offered func(a, b uint64) uint64, change func(ours, theirs []byte)) error {
+func (f *Filter) combine(other *Filter, insertions func(a, b uint64) uint64, change func(ours, theirs []byte)) error {
 	if err := compatible(f.image(), other.image()); err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func (f *Filter) combine(other *Filter, offered func(a, b uint64) uint64, change
 	}
 	ours, theirs := f.image().Header(), other.image().Header()
 	change(payload, other.image().Payload())
-	f.image().SetOffered(offered(ours.Offered, theirs.Offered))
-	f.image().SetDirty(ours.Dirty || theirs.Dirty)
+	f.image().SetInsertions(insertions(ours.Insertions, theirs.Insertions))
+	f.image().SetUnclean(ours.Unclean || theirs.Unclean)
 	return nil
 }
 
@@ -109,17 +109,17 @@ func (f *Filter) Clear() error {
 		return err
 	}
 	clear(payload)
-	f.image().SetOffered(0)
+	f.image().SetInsertions(0)
 	return nil
 }
 
-// Vouch declares the present bytes to be right, and makes a dirty filter clean. Call Vouch if you know that all keys
-// are there, or if you can do without some. Changes the filter.
-func (f *Filter) Vouch() error {
+// MarkClean declares the present bytes to be right, and makes an unclean filter clean. Call MarkClean if you know that
+// all keys are there, or if you can do without some. Changes the filter.
+func (f *Filter) MarkClean() error {
 	if _, err := f.image().Change(); err != nil {
 		return err
 	}
-	f.image().SetDirty(false)
+	f.image().SetUnclean(false)
 	return nil
 }
 

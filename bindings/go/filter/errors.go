@@ -21,7 +21,7 @@ var (
 	ErrTruncated    = image.ErrTruncated
 	ErrCorrupt      = image.ErrCorrupt
 	ErrNewerVersion = image.ErrNewerVersion
-	ErrDirty        = image.ErrDirty
+	ErrUnclean      = image.ErrUnclean
 	ErrExternalHash = image.ErrExternalHash
 	ErrKeyMissing   = image.ErrKeyMissing
 	ErrKeyMismatch  = image.ErrKeyMismatch

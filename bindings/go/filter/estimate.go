@@ -199,7 +199,7 @@ func (f *Filter) Statistics() (Statistics, error) {
 		all, rate = measureBloom(&h, payload)
 	}
 	s := Statistics{Fill: float64(all) / float64(h.Bits), FalsePositiveRate: rate, CountEstimate: -1}
-	keys := h.Offered
+	keys := h.Insertions
 	if count := cardinality(&h, all); !count.Saturated {
 		s.CountEstimate = count.Value
 		keys = uint64(count.Value)

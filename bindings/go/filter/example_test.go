@@ -101,7 +101,7 @@ func ExampleFilter_Merge() {
 		}
 	}
 	all, err := parts[0].Describe()
-	fmt.Println(parts[0].ContainsUint64(3999), all.Offered, err)
+	fmt.Println(parts[0].ContainsUint64(3999), all.Insertions, err)
 	// Output: true 4000 <nil>
 }
 

@@ -71,9 +71,9 @@ func New(spec Spec) (*Filter, error) {
 	return (*Filter)(f), err
 }
 
-// Open reads a file that is an image into memory, and compares the checksums. A dirty image has no checksums, and its
-// filter is dirty. Changes do not go to the file; [Filter.Save] writes the file anew. Returns [ErrUnsupported] for the
-// kinds that only package view reads.
+// Open reads a file that is an image into memory, and compares the checksums. An unclean image has no checksums, and
+// its filter is unclean. Changes do not go to the file; [Filter.Save] writes the file anew. Returns [ErrUnsupported]
+// for the kinds that only package view reads.
 func Open(path string, options *OpenOptions) (*Filter, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -94,16 +94,16 @@ func Open(path string, options *OpenOptions) (*Filter, error) {
 	return f, nil
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
-// filter is dirty. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view
+// Load copies the image at the start of a slice and compares the checksums. An unclean image has no checksums, and its
+// filter is unclean. Other bytes may follow the image. Returns [ErrUnsupported] for the kinds that only package view
 // reads.
 func Load(slice []byte, options *OpenOptions) (*Filter, error) {
 	return changeable(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
-// Read reads one image, and not a byte more, and compares the checksums. A dirty image has no checksums, and its filter
-// is dirty. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for the kinds
-// that only package view reads.
+// Read reads one image, and not a byte more, and compares the checksums. An unclean image has no checksums, and its
+// filter is unclean. Memory grows with the bytes that arrive, whatever the header says. Returns [ErrUnsupported] for
+// the kinds that only package view reads.
 func Read(r io.Reader, options *OpenOptions) (*Filter, error) {
 	return changeable(image.Read(r, (*image.Options)(options), image.AFilter))
 }
@@ -164,14 +164,14 @@ type State = image.State
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload: the filter comes from an image that was being changed.
-	StateDirty = image.StateDirty
+	// StateUnclean says that nobody marked the payload clean: the filter comes from an image that was being changed.
+	StateUnclean = image.StateUnclean
 	// StateWritable says that this handle can change the filter. Every filter of this package has it.
 	StateWritable = image.StateWritable
 	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
 	StateCanHash = image.StateCanHash
-	// StateUnvouched says that the filter is dirty and that only [Filter.Vouch] makes it clean again.
-	StateUnvouched = image.StateUnvouched
+	// StateStaysUnclean says that the filter is unclean and that only [Filter.MarkClean] makes it clean again.
+	StateStaysUnclean = image.StateStaysUnclean
 )
 
 // Description describes a filter by its header.
@@ -187,8 +187,8 @@ type Description struct {
 	Hashes uint32 `json:"hashes"`
 	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
 	Capacity uint64 `json:"capacity"`
-	// Offered is how many keys were offered so far, duplicates included.
-	Offered uint64 `json:"offered"`
+	// Insertions is how many keys were inserted so far, duplicates included.
+	Insertions uint64 `json:"insertions"`
 	// Bits is how many bits the filter spreads its keys over.
 	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
@@ -202,8 +202,8 @@ type Description struct {
 // String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
 	return texts.Description{
-		Kind: d.Kind, Offered: d.Offered, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
-		IsDirty: d.State.Has(StateDirty), IsWritable: d.State.Has(StateWritable),
+		Kind: d.Kind, Insertions: d.Insertions, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsUnclean: d.State.Has(StateUnclean), IsWritable: d.State.Has(StateWritable),
 	}.String()
 }
 
@@ -217,7 +217,7 @@ func (f *Filter) Describe() (Description, error) {
 	return Description{
 		Kind: h.Kind, Hash: h.Hash, Seed: h.Identifier, FormatVersion: image.FormatVersion,
 		LayoutVersion: uint32(h.LayoutVersion), State: of.State(), Hashes: h.Hashes, Capacity: h.Capacity,
-		Offered: h.Offered, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
+		Insertions: h.Insertions, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
 		FalsePositiveRate: h.FalsePositiveRate,
 	}, nil
 }
@@ -262,7 +262,7 @@ func (f *Filter) Copy() (*Filter, error) {
 		return nil, err
 	}
 	copy(payload, f.image().Payload())
-	copied.SetOffered(h.Offered)
-	copied.SetDirty(h.Dirty)
+	copied.SetInsertions(h.Insertions)
+	copied.SetUnclean(h.Unclean)
 	return (*Filter)(copied), nil
 }

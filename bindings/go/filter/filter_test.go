@@ -220,7 +220,7 @@ func TestBatchesAreManyCalls(t *testing.T) {
 	few := filter.Answers{Bools: make([]bool, 2), TrueCount: 7, Done: 7}
 	wants(t, f.InsertBatch(filter.Uint64Keys(make([]uint64, 3)), &few), filter.ErrBufferTooSmall)
 	wants(t, f.ContainsBatch(filter.Uint64Keys(make([]uint64, 3)), nil), filter.ErrBufferTooSmall)
-	if must(f.Describe()).Offered != 0 || few.TrueCount != 0 || few.Done != 0 {
+	if must(f.Describe()).Insertions != 0 || few.TrueCount != 0 || few.Done != 0 {
 		t.Error("a batch that was refused inserted something", few)
 	}
 }
@@ -365,7 +365,7 @@ func TestOnlyWhatIsCompatibleIsMerged(t *testing.T) {
 	same := must(filter.New(base))
 	must(same.InsertHash(1))
 	check(t, f.Merge(same))
-	if !f.IsCompatible(same) || !f.ContainsHash(1) || must(f.Describe()).Offered != 1 {
+	if !f.IsCompatible(same) || !f.ContainsHash(1) || must(f.Describe()).Insertions != 1 {
 		t.Error("what is compatible was not merged")
 	}
 	wants(t, f.Fold(3), filter.ErrOutOfRange)
@@ -394,7 +394,7 @@ func TestAClosedFilterSaysSo(t *testing.T) {
 		_, written := f.MarshalBinary()
 		saved := f.Save(filepath.Join(t.TempDir(), "none"))
 		for _, err := range []error{inserted, many, looked, hashed, estimated, measured, copied, written, saved, described,
-			like, size, rate, f.Merge(open), open.Merge(f), f.Intersect(open), f.Clear(), f.Vouch(), f.Fold(2)} {
+			like, size, rate, f.Merge(open), open.Merge(f), f.Intersect(open), f.Clear(), f.MarkClean(), f.Fold(2)} {
 			wants(t, err, filter.ErrClosed)
 		}
 		if !f.ContainsString("a") || !f.ContainsHash(1) || !found.Bools[0] || f.String() != "closed" || f.FoldUnits() != 0 {
@@ -431,22 +431,22 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 	wants(t, err, filter.ErrKeyMismatch)
 }
 
-func isDirty(f *filter.Filter) bool { return must(f.Describe()).State.Has(filter.StateDirty) }
+func isUnclean(f *filter.Filter) bool { return must(f.Describe()).State.Has(filter.StateUnclean) }
 
-// A dirty image stays dirty through every operation, until somebody vouches for it.
+// An unclean image stays unclean through every operation, until somebody marks it clean.
 func TestDirtStays(t *testing.T) {
 	f := must(filter.New(filter.Spec{Capacity: 100}))
 	image := must(f.MarshalBinary())
 	copy(image[216:], "DIRTY\x00\x00\x00")
-	dirty := must(filter.Load(image, nil))
-	check(t, f.Merge(dirty))
-	for _, f := range []*filter.Filter{dirty, f, must(dirty.Copy()), must(filter.Load(must(f.MarshalBinary()), nil))} {
-		if !isDirty(f) {
+	unclean := must(filter.Load(image, nil))
+	check(t, f.Merge(unclean))
+	for _, f := range []*filter.Filter{unclean, f, must(unclean.Copy()), must(filter.Load(must(f.MarshalBinary()), nil))} {
+		if !isUnclean(f) {
 			t.Error("it became clean")
 		}
-		check(t, f.Vouch())
-		if isDirty(f) || isDirty(must(filter.Load(must(f.MarshalBinary()), nil))) {
-			t.Error("it stayed dirty")
+		check(t, f.MarkClean())
+		if isUnclean(f) || isUnclean(must(filter.Load(must(f.MarshalBinary()), nil))) {
+			t.Error("it stayed unclean")
 		}
 	}
 }
@@ -500,7 +500,7 @@ func TestStreamsHoldOneAfterTheOther(t *testing.T) {
 		var again filter.Filter
 		check(t, again.UnmarshalBinary(must(f.AppendBinary([]byte("prefix")))[6:]))
 		wants(t, again.UnmarshalBinary([]byte("nothing")), filter.ErrForeign)
-		if !again.ContainsUint64(i) || must(again.Describe()).Offered != 1 {
+		if !again.ContainsUint64(i) || must(again.Describe()).Insertions != 1 {
 			t.Errorf("filter %d: %v", i, &again)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/encoded"
 )
 
-// WriteTo writes the image, piece by piece and without a copy of the whole. A dirty filter stays dirty. Only reads the
-// filter.
+// WriteTo writes the image, piece by piece and without a copy of the whole. An unclean filter stays unclean. Only reads
+// the filter.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.image().WriteTo(w) }
 
 // MarshalBinary returns the image. Only reads the filter.

@@ -11,7 +11,7 @@ var (
 	ErrTruncated     = image.ErrTruncated
 	ErrCorrupt       = image.ErrCorrupt
 	ErrNewerVersion  = image.ErrNewerVersion
-	ErrDirty         = image.ErrDirty
+	ErrUnclean       = image.ErrUnclean
 	ErrExternalHash  = image.ErrExternalHash
 	ErrKeyMissing    = image.ErrKeyMissing
 	ErrKeyMismatch   = image.ErrKeyMismatch
@@ -48,18 +48,18 @@ type State = image.State
 
 // The states.
 const (
-	// StateDirty says that nobody vouches for the payload, or not yet. Somebody is changing the image, or was changing it
-	// when the process ended, or the filter comes from such an image.
-	StateDirty = image.StateDirty
+	// StateUnclean says that nobody marked the payload clean, or not yet. Somebody is changing the image, or was changing
+	// it when the process ended, or the filter comes from such an image.
+	StateUnclean = image.StateUnclean
 	// StateInPlace says that the image lies in a mapped file, or in a slice of the caller's.
 	StateInPlace = image.StateInPlace
 	// StateWritable says that the handle has a copy of the image, which insertions may change.
 	StateWritable = image.StateWritable
 	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
 	StateCanHash = image.StateCanHash
-	// StateUnvouched says that the filter is dirty and that only vouching for it makes it clean again. Packages petal and
-	// filter can.
-	StateUnvouched = image.StateUnvouched
+	// StateStaysUnclean says that the filter is unclean and that only vouching for it makes it clean again. Packages petal
+	// and filter can.
+	StateStaysUnclean = image.StateStaysUnclean
 )
 
 // Description describes a filter or map by the header of its image.
@@ -75,8 +75,8 @@ type Description struct {
 	Hashes uint32 `json:"hashes"`
 	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
 	Capacity uint64 `json:"capacity"`
-	// Offered is how many keys were offered so far, duplicates included. In a dirty image it may lag.
-	Offered uint64 `json:"offered"`
+	// Insertions is how many keys were inserted so far, duplicates included. In an unclean image it may lag.
+	Insertions uint64 `json:"insertions"`
 	// Bits is how many bits the filter spreads its keys over.
 	Bits uint64 `json:"bits"`
 	// Bytes is the size of the whole image.
@@ -92,8 +92,8 @@ type Description struct {
 // String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
 	return texts.Description{
-		Kind: d.Kind, Offered: d.Offered, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
-		IsDirty: d.State.Has(StateDirty), IsWritable: d.State.Has(StateWritable),
+		Kind: d.Kind, Insertions: d.Insertions, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsUnclean: d.State.Has(StateUnclean), IsWritable: d.State.Has(StateWritable),
 	}.String()
 }
 
@@ -106,7 +106,7 @@ func describe(of *image.Filter, as image.Handle) (Description, error) {
 	return Description{
 		Kind: h.Kind, Hash: h.Hash, Seed: h.Identifier, FormatVersion: image.FormatVersion,
 		LayoutVersion: uint32(h.LayoutVersion), State: of.State(), Hashes: h.Hashes, Capacity: h.Capacity,
-		Offered: h.Offered, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
+		Insertions: h.Insertions, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
 		FalsePositiveRate: h.FalsePositiveRate, Words: h.Words,
 	}, nil
 }

@@ -49,8 +49,8 @@ func (f *Filter) UnmarshalText(text []byte) error { return encoded.Load(text, f.
 // LogValue returns what [Filter.String] does, for package log/slog.
 func (f *Filter) LogValue() slog.Value { return slog.StringValue(f.String()) }
 
-// WriteTo writes the image, with checksums of the bytes that it writes. A dirty map stays dirty. Returns [ErrCorrupt]
-// if an image in place does not match its checksums.
+// WriteTo writes the image, with checksums of the bytes that it writes. An unclean map stays unclean. Returns
+// [ErrCorrupt] if an image in place does not match its checksums.
 func (m *Map) WriteTo(w io.Writer) (int64, error) { return m.image().WriteTo(w) }
 
 // MarshalBinary returns the image as [Map.WriteTo] writes it.

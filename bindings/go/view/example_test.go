@@ -80,7 +80,7 @@ func ExampleFilter_Describe() {
 	}
 	defer seen.Close()
 	description, err := seen.Describe()
-	fmt.Println(description.Kind, description.Hash, description.Offered, err)
+	fmt.Println(description.Kind, description.Hash, description.Insertions, err)
 	fmt.Println(seen)
 	// Output:
 	// split_block xxh3 100 <nil>

@@ -49,7 +49,7 @@ func OpenLive(path string, options *OpenOptions) (*Live, error) {
 }
 
 // Refresh opens and verifies the file if it is another one than before, and then uses it. isNew is true if so. If the
-// new file cannot be opened, or is dirty or damaged, Refresh returns the error, and the old file stays in use. If the
+// new file cannot be opened, or is unclean or damaged, Refresh returns the error, and the old file stays in use. If the
 // file is the same, Refresh costs one look at its size and time.
 func (l *Live) Refresh() (isNew bool, err error) {
 	if l == nil {

@@ -73,7 +73,7 @@ func TestALiveFilterFollowsItsFile(t *testing.T) {
 	}
 }
 
-// A file that is damaged, dirty or missing changes nothing.
+// A file that is damaged, unclean or missing changes nothing.
 func TestALiveFilterKeepsTheOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.petal")
 	if _, err := view.OpenLive(path, nil); err == nil {

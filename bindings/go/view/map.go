@@ -28,12 +28,12 @@ func WrapMap(slice []byte, options *OpenOptions) (*Map, error) {
 	return asMap(image.Wrap(slice, (*image.Options)(options), image.AMap))
 }
 
-// LoadMap copies the map at the start of a slice and compares the checksums, unless the map is dirty.
+// LoadMap copies the map at the start of a slice and compares the checksums, unless the map is unclean.
 func LoadMap(slice []byte, options *OpenOptions) (*Map, error) {
 	return asMap(image.Load(slice, (*image.Options)(options), image.AMap))
 }
 
-// ReadMap reads one map, and not a byte more, and compares the checksums, unless the map is dirty. Memory grows with
+// ReadMap reads one map, and not a byte more, and compares the checksums, unless the map is unclean. Memory grows with
 // the bytes that arrive, whatever the header says.
 func ReadMap(r io.Reader, options *OpenOptions) (*Map, error) {
 	return asMap(image.Read(r, (*image.Options)(options), image.AMap))
@@ -64,7 +64,7 @@ func (m *Map) Describe() (Description, error) { return describe(m.image(), image
 func (m *Map) String() string { return m.image().String() }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them.
+// Returns [ErrUnclean] if all parts match but nobody marked them clean.
 func (m *Map) Verify() error { return m.image().Verify() }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or

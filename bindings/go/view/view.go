@@ -79,13 +79,13 @@ func Wrap(slice []byte, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Wrap(slice, (*image.Options)(options), image.AFilter))
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
-// copy is dirty. The copy takes insertions.
+// Load copies the image at the start of a slice and compares the checksums. An unclean image has no checksums, and its
+// copy is unclean. The copy takes insertions.
 func Load(slice []byte, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Load(slice, (*image.Options)(options), image.AFilter))
 }
 
-// Read reads one image, and not a byte more, and compares the checksums, unless the image is dirty. The filter takes
+// Read reads one image, and not a byte more, and compares the checksums, unless the image is unclean. The filter takes
 // insertions. Memory grows with the bytes that arrive, whatever the header says.
 func Read(r io.Reader, options *OpenOptions) (*Filter, error) {
 	return asFilter(image.Read(r, (*image.Options)(options), image.AFilter))
@@ -97,7 +97,7 @@ func asFilter(f *image.Filter, err error) (*Filter, error) { return (*Filter)(f)
 // filter to itself: where other goroutines may look keys up, use [Live], or do not close.
 func (f *Filter) Close() error { return f.image().Close() }
 
-// Describe describes the filter by its header, in constant time. Offered includes keys that were inserted since the
+// Describe describes the filter by its header, in constant time. Insertions includes keys that were inserted since the
 // filter was opened.
 func (f *Filter) Describe() (Description, error) { return describe(f.image(), image.AFilter) }
 
@@ -105,8 +105,8 @@ func (f *Filter) Describe() (Description, error) { return describe(f.image(), im
 func (f *Filter) String() string { return f.image().String() }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in its own memory was checked
-// when it was loaded.
+// Returns [ErrUnclean] if all parts match but nobody marked them clean, or not yet. A filter in its own memory was
+// checked when it was loaded.
 func (f *Filter) Verify() error { return f.image().Verify() }
 
 // Contains says whether a key may have been inserted; false is certain.
@@ -148,8 +148,8 @@ func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) { return f.image().HashUint64(key) }
 
-// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. Returns
-// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to
+// WriteTo writes the image, with checksums of the bytes that it writes. An unclean filter stays unclean. Returns
+// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrUnclean] if another process begins to
 // change the image meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) { return f.image().WriteTo(w) }
 

@@ -14,7 +14,7 @@ export type Status =
   | "internal" | "null" | "struct_size" | "unknown_value" | "out_of_range" | "false_positive_rate" | "contradiction"
   | "too_large" | "out_of_memory" | "offsets" | "buffer_too_small" | "misaligned" | "unsupported" | "incompatible"
   | "external_hash" | "key_missing" | "key_mismatch" | "foreign" | "truncated" | "corrupt" | "newer_version"
-  | "dirty" | "io" | "not_found" | "access_denied" | "no_space" | "locked" | "mapped_path" | "cancelled"
+  | "unclean" | "io" | "not_found" | "access_denied" | "no_space" | "locked" | "mapped_path" | "cancelled"
   | "callback" | "full" | "unsupported_by_handle" | "unsupported_by_build";
 
 /** What every call throws that the module refuses. */
@@ -38,11 +38,11 @@ export interface Info {
   capabilities: string[];
   hashes: number;
   capacity: number;
-  offered: number;
+  insertions: number;
   bits: number;
   bytes: number;
   falsePositiveRate: number;
-  isDirty: boolean;
+  isUnclean: boolean;
   canHash: boolean;
   isMap: boolean;
 }
@@ -187,7 +187,7 @@ export interface PlanRequest {
   /** The share, from 0 to 1, of all lookups of absent keys that asks for keys which a builder is given. */
   frequent?: number;
   /** How many such keys there are; as many as `keys` if you leave it out. */
-  strangers?: number | bigint;
+  non_members?: number | bigint;
 }
 
 export type Proposal =

@@ -4,7 +4,7 @@
 const STATUSES = [
   "internal", "null", "struct_size", "unknown_value", "out_of_range", "false_positive_rate", "contradiction",
   "too_large", "out_of_memory", "offsets", "buffer_too_small", "misaligned", "unsupported", "incompatible",
-  "external_hash", "key_missing", "key_mismatch", "foreign", "truncated", "corrupt", "newer_version", "dirty", "io",
+  "external_hash", "key_missing", "key_mismatch", "foreign", "truncated", "corrupt", "newer_version", "unclean", "io",
   "not_found", "access_denied", "no_space", "locked", "mapped_path", "cancelled", "callback", "full",
   "unsupported_by_handle", "unsupported_by_build",
 ];
@@ -316,11 +316,11 @@ class Image extends Held {
       capabilities: engine.namesOf(numbers[6]),
       hashes: Number(numbers[7]),
       capacity: Number(numbers[8]),
-      offered: Number(numbers[9]),
+      insertions: Number(numbers[9]),
       bits: Number(numbers[10]),
       bytes: Number(numbers[11]),
       falsePositiveRate: engine.reals[12],
-      isDirty: numbers[13] !== 0n,
+      isUnclean: numbers[13] !== 0n,
       canHash: numbers[14] !== 0n,
       isMap: numbers[17] !== 0n,
     };
@@ -406,7 +406,7 @@ export class Filter extends Image {
   /** The hash of a key, for `{ as: "hashes" }` of filters with the same hash function and seed or key. */
   hash(key) {
     const bytes = typeof key === "bigint" ? new Uint8Array(BigUint64Array.of(whole(key, "a key")).buffer) : key;
-    this._engine.withKey(bytes, (start, length) => this._engine.call("petal_hash", this._handle, start, length));
+    this._engine.withKey(bytes, (start, length) => this._engine.call("petal_spec_hash", this._handle, start, length));
     return this._engine.answers[0];
   }
 
@@ -560,7 +560,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "key", "parameters"];
 const BUILD = ["as", "exclude", "universe", "frequent", "weights"];
 const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times",
-  "frequent", "strangers"];
+  "frequent", "non_members"];
 
 /** A module that was loaded. All filters of a module share its memory. */
 export class Petal {
@@ -675,9 +675,9 @@ export class Petal {
     const bytes = memory === undefined ? 0n : whole(memory, "memory");
     if (memory !== undefined && bytes === 0n) throw new PetalError(OUT_OF_RANGE, "memory = 0 bytes hold no filter");
     const count = engine.call(
-      "petal_plan", whole(keys, "keys"), real(falsePositiveRate ?? 0.01, "falsePositiveRate"), bytes, set,
+      "petal_plan_propose", whole(keys, "keys"), real(falsePositiveRate ?? 0.01, "falsePositiveRate"), bytes, set,
       Number(isStatic), Number(inPlace), whole(request.universe ?? 0, "universe"), whole(request.times ?? 0, "times"),
-      real(request.frequent ?? 0, "frequent"), whole(request.strangers ?? 0, "strangers"),
+      real(request.frequent ?? 0, "frequent"), whole(request.non_members ?? 0, "non_members"),
     );
     const recommended = Number(engine.answers[0]);
     const proposals = Array.from({ length: count }, (_, i) => this.#proposal(i));
@@ -686,7 +686,7 @@ export class Petal {
 
   #proposal(number) {
     const engine = this.#engine;
-    const status = engine.attempt("petal_proposal", [number]);
+    const status = engine.attempt("petal_plan_proposal", [number]);
     const kind = engine.text(0);
     if (status < 0) {
       return { kind, fits: false, reason: engine.failure(status).message };
@@ -720,7 +720,7 @@ export class Petal {
         takesIntegers: numbers[8] === 1n,
         parameters: [],
       };
-      for (let j = 0; engine.call("petal_kind_parameter", i, j) === 0; j++) {
+      for (let j = 0; engine.call("petal_kind_get_parameter", i, j) === 0; j++) {
         const [name, summary, reals] = [engine.text(0), engine.text(2), engine.reals];
         kind.parameters.push({ name, summary, default: reals[4], least: reals[5], greatest: reals[6] });
       }

@@ -103,7 +103,7 @@ for (const simd of modules("petal")) {
 
   test(`forged bytes are refused: ${which}`, () => {
     const [, image] = images().find(([name]) => name.startsWith("blocked") && name.includes("xxh3"));
-    const refused = ["foreign", "truncated", "corrupt", "newer_version", "unsupported_by_build", "unknown_value", "dirty"];
+    const refused = ["foreign", "truncated", "corrupt", "newer_version", "unsupported_by_build", "unknown_value", "unclean"];
     const refuses = (bytes, what) => {
       assert.throws(() => petal.open(bytes), (error) => {
         assert.ok(error instanceof PetalError, `${what}: ${error}`);
@@ -111,18 +111,18 @@ for (const simd of modules("petal")) {
         return error.message.length > 0 && error.code < 0;
       }, what);
     };
-    let dirty = 0;
+    let unclean = 0;
     for (let at = 0; at < image.length; at++) {
       const forged = image.slice();
       forged[at] ^= 1 << (at % 8);
       try {
         petal.open(forged).free();
-        dirty += 1;
+        unclean += 1;
       } catch {
         refuses(forged, `byte ${at}`);
       }
     }
-    assert.ok(dirty <= 16, `${dirty} bytes of ${image.length} are not held by a checksum`);
+    assert.ok(unclean <= 16, `${unclean} bytes of ${image.length} are not held by a checksum`);
     for (const length of [0, 1, 7, 127, 128, image.length - 1]) refuses(image.slice(0, length), `${length} bytes`);
     // A header that promises more bytes than any memory has.
     assert.throws(() => petal.open(new TextEncoder().encode("PETAL".repeat(100))), PetalError);

@@ -69,7 +69,7 @@ test("the rate is the one that was asked for", () => {
   const rate = filter.measure().falsePositiveRate;
   assert.ok(Math.abs(positives - 1e6 * rate) < 4.5 * Math.sqrt(1e6 * rate), `${positives} of 10^6 at ${rate}`);
   assert.ok(filter.expectedFalsePositiveRate(100_000) <= 0.01);
-  assert.equal(filter.info.offered, 100_000);
+  assert.equal(filter.info.insertions, 100_000);
   assert.ok(Math.abs(filter.measure().keys - 100_000) < 1500);
 });
 

@@ -1,23 +1,24 @@
 //! AGGREGATES: WHAT A DISSEMINATOR TOLD
 
 use super::meeting::{
-    PETAL_MEETING_CHANGED, PETAL_MEETING_DUPLICATE, PETAL_MEETING_FIRST, PETAL_MEETING_REFUSED, petal_meeting,
+    PETAL_AGGREGATE_OUTCOME_CHANGED, PETAL_AGGREGATE_OUTCOME_DUPLICATE, PETAL_AGGREGATE_OUTCOME_FIRST,
+    PETAL_AGGREGATE_OUTCOME_REFUSED, petal_aggregate_answer,
 };
 use super::petal_aggregate;
 use crate::arguments::list;
 use crate::boundary::{self, boundary};
 use crate::status::{petal_error, petal_status};
-use petal_core::{Meeting, Result, Status};
+use petal_core::{AggregateAnswer, Result, Status};
 use std::ffi::c_void;
 
 /// The answer that C gives, or none.
-fn answer_of(answer: Option<petal_meeting>) -> Result<Option<Meeting>> {
-    let Some(petal_meeting { outcome, replaced }) = answer else { return Ok(None) };
+fn answer_of(answer: Option<petal_aggregate_answer>) -> Result<Option<AggregateAnswer>> {
+    let Some(petal_aggregate_answer { outcome, replaced }) = answer else { return Ok(None) };
     Ok(Some(match outcome {
-        PETAL_MEETING_FIRST => Meeting::First,
-        PETAL_MEETING_DUPLICATE => Meeting::Duplicate,
-        PETAL_MEETING_CHANGED => Meeting::Changed { replaced },
-        PETAL_MEETING_REFUSED => Meeting::Refused,
+        PETAL_AGGREGATE_OUTCOME_FIRST => AggregateAnswer::First,
+        PETAL_AGGREGATE_OUTCOME_DUPLICATE => AggregateAnswer::Duplicate,
+        PETAL_AGGREGATE_OUTCOME_CHANGED => AggregateAnswer::Changed { replaced },
+        PETAL_AGGREGATE_OUTCOME_REFUSED => AggregateAnswer::Refused,
         _ => {
             let message = format_args!("outcome = {outcome} is none of 0 (first) to 3 (refused)");
             return Err(boundary::error(Status::UnknownValue, message));
@@ -30,7 +31,7 @@ fn answer_of(answer: Option<petal_meeting>) -> Result<Option<Meeting>> {
 /// the aggregator finds out which one is aggregated. `count` becomes the number of all states in the list. The function
 /// writes the first `room` of these to `states`, which may be NULL if `room` is 0. Looks up all states.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_told(
+pub unsafe extern "C" fn petal_aggregate_list_sent(
     aggregate: *const petal_aggregate,
     id: *const c_void,
     length: usize,
@@ -40,14 +41,14 @@ pub unsafe extern "C" fn petal_aggregate_told(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, out count, bytes(id, length), room(states, room)], {
-        list(aggregate.told(id)?.into_iter(), states, count);
+        list(aggregate.list_sent(id)?.into_iter(), states, count);
         Ok(())
     })
 }
 
-/// Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_told()` does.
+/// Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_told_u64(
+pub unsafe extern "C" fn petal_aggregate_list_sent_u64(
     aggregate: *const petal_aggregate,
     id: u64,
     states: *mut u32,
@@ -56,14 +57,14 @@ pub unsafe extern "C" fn petal_aggregate_told_u64(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, out count, room(states, room)], {
-        list(aggregate.told_u64(id)?.into_iter(), states, count);
+        list(aggregate.list_sent_u64(id)?.into_iter(), states, count);
         Ok(())
     })
 }
 
-/// Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_told()` does.
+/// Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_told_hash(
+pub unsafe extern "C" fn petal_aggregate_list_sent_hash(
     aggregate: *const petal_aggregate,
     id: u64,
     states: *mut u32,
@@ -72,64 +73,64 @@ pub unsafe extern "C" fn petal_aggregate_told_hash(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, out count, room(states, room)], {
-        list(aggregate.told_hash(id)?.into_iter(), states, count);
+        list(aggregate.list_sent_hash(id)?.into_iter(), states, count);
         Ok(())
     })
 }
 
 /// Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
 /// duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has this state and the
-/// previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_told()` may go on listing the
-/// other state. That does no harm, and `petal_aggregate_forget()` ends it.
+/// previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_list_sent()` may go on
+/// listing the other state. That does no harm, and `petal_aggregate_forget_sent()` ends it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_tell(
+pub unsafe extern "C" fn petal_aggregate_record_sent(
     aggregate: *mut petal_aggregate,
     id: *const c_void,
     length: usize,
     state: u32,
-    answer: *const petal_meeting,
+    answer: *const petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, bytes(id, length), optional answer], {
         let answer = answer_of(answer)?;
-        aggregate.by(|aggregate| aggregate.tell(id, state, answer))
+        aggregate.by(|aggregate| aggregate.record_sent(id, state, answer))
     })
 }
 
-/// Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_tell()` does.
+/// Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_record_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_tell_u64(
+pub unsafe extern "C" fn petal_aggregate_record_sent_u64(
     aggregate: *mut petal_aggregate,
     id: u64,
     state: u32,
-    answer: *const petal_meeting,
+    answer: *const petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, optional answer], {
         let answer = answer_of(answer)?;
-        aggregate.by(|aggregate| aggregate.tell_u64(id, state, answer))
+        aggregate.by(|aggregate| aggregate.record_sent_u64(id, state, answer))
     })
 }
 
-/// Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_tell()` does.
+/// Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_tell_hash(
+pub unsafe extern "C" fn petal_aggregate_record_sent_hash(
     aggregate: *mut petal_aggregate,
     id: u64,
     state: u32,
-    answer: *const petal_meeting,
+    answer: *const petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, optional answer], {
         let answer = answer_of(answer)?;
-        aggregate.by(|aggregate| aggregate.tell_hash(id, state, answer))
+        aggregate.by(|aggregate| aggregate.record_sent_hash(id, state, answer))
     })
 }
 
 /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
 /// `forgotten`, nullable, becomes false, with nothing changed, if the aggregator was not told `state`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_forget(
+pub unsafe extern "C" fn petal_aggregate_forget_sent(
     aggregate: *mut petal_aggregate,
     id: *const c_void,
     length: usize,
@@ -138,13 +139,13 @@ pub unsafe extern "C" fn petal_aggregate_forget(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, bytes(id, length), maybe forgotten], {
-        forgotten.answer(aggregate.by(|aggregate| aggregate.forget(id, state)))
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent(id, state)))
     })
 }
 
-/// Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget()` does.
+/// Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_forget_u64(
+pub unsafe extern "C" fn petal_aggregate_forget_sent_u64(
     aggregate: *mut petal_aggregate,
     id: u64,
     state: u32,
@@ -152,13 +153,13 @@ pub unsafe extern "C" fn petal_aggregate_forget_u64(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, maybe forgotten], {
-        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_u64(id, state)))
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent_u64(id, state)))
     })
 }
 
-/// Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget()` does.
+/// Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_forget_hash(
+pub unsafe extern "C" fn petal_aggregate_forget_sent_hash(
     aggregate: *mut petal_aggregate,
     id: u64,
     state: u32,
@@ -166,6 +167,6 @@ pub unsafe extern "C" fn petal_aggregate_forget_hash(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, maybe forgotten], {
-        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_hash(id, state)))
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent_hash(id, state)))
     })
 }

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn petal_aggregate_verify(
 }
 
 /// Describes an aggregate by its header, in constant time. `hashes` is the number of counters of an entry, `bits` the
-/// number of bits of all memories, and `offered` the number of participants that are aggregated.
+/// number of bits of all memories, and `insertions` the number of participants that are aggregated.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_describe(
     aggregate: *const petal_aggregate,
@@ -166,11 +166,11 @@ pub unsafe extern "C" fn petal_aggregate_sync(
     boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_vouch(
+pub unsafe extern "C" fn petal_aggregate_mark_clean(
     aggregate: *mut petal_aggregate,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.vouch()))
+    boundary!(error, [change aggregate], aggregate.by(|aggregate| aggregate.mark_clean()))
 }

@@ -11,29 +11,29 @@
 //!     petal_aggregate *ours = NULL, *theirs = NULL;
 //!     if (petal_aggregate_new(&spec, &ours, NULL) != PETAL_OK) return 1;
 //!     if (petal_aggregate_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
-//!     petal_meeting answer;
-//!     petal_aggregate_meet(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
-//!     petal_aggregate_tell(theirs, "we", 2, 0, &answer, NULL);
+//!     petal_aggregate_answer answer;
+//!     petal_aggregate_add(ours, "sensor 7", 8, 0, 18.5, NULL, 0, &answer, NULL);
+//!     petal_aggregate_record_sent(theirs, "we", 2, 0, &answer, NULL);
 //!
 //!     // Later the sensor is in state 1, and its value is 21. The sensor cites what it told us before.
 //!     uint32_t told[16];
-//!     petal_state_value previous[16];
+//!     petal_aggregate_state_value previous[16];
 //!     const double value_of_state[16] = {18.5, 21.0};
 //!     size_t count = 0;
-//!     petal_aggregate_told(theirs, "we", 2, told, 16, &count, NULL);
+//!     petal_aggregate_list_sent(theirs, "we", 2, told, 16, &count, NULL);
 //!     for (size_t i = 0; i < count; i++) {
 //!       previous[i].state = told[i];
 //!       previous[i].value = value_of_state[told[i]];
 //!     }
-//!     petal_aggregate_meet(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
-//!     petal_aggregate_tell(theirs, "we", 2, 1, &answer, NULL);
+//!     petal_aggregate_add(ours, "sensor 7", 8, 1, 21.0, previous, count, &answer, NULL);
+//!     petal_aggregate_record_sent(theirs, "we", 2, 1, &answer, NULL);
 //!
 //! An aggregate has no network: you carry state, value, cited states and the answer. Only the participants are trusted
 //! to say what their values are, so take a channel that authenticates.
 //!
 //! The memories are counting Bloom filters. At their false-positive rate a new id seems known, and the aggregator
 //! refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
-//! count are a little too low, and `petal_aggregate_expect()` says by how much.
+//! count are a little too low, and `petal_aggregate_get_expected_errors()` says by how much.
 //!
 //! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
 //! (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of

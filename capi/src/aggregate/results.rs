@@ -3,19 +3,19 @@
 use super::petal_aggregate;
 use crate::boundary::{self, boundary, number};
 use crate::status::{petal_error, petal_status};
-use petal_core::Results;
+use petal_core::AggregateStatistics;
 
 /// A participant has the maximum. If all who had it changed or left, the maximum is a bound, until a participant comes
 /// to it again or above it.
-pub const PETAL_MAXIMUM_IS_EXACT: u64 = 1 << 0;
+pub const PETAL_AGGREGATE_MAXIMUM_IS_EXACT: u64 = 1 << 0;
 /// A participant has the minimum.
-pub const PETAL_MINIMUM_IS_EXACT: u64 = 1 << 1;
+pub const PETAL_AGGREGATE_MINIMUM_IS_EXACT: u64 = 1 << 1;
 
 /// What is aggregated now.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_aggregated {
-    /// sizeof(petal_aggregated), or 0 for its size in the first release.
+pub struct petal_aggregate_statistics {
+    /// sizeof(petal_aggregate_statistics), or 0 for its size in the first release.
     pub struct_size: usize,
     /// How many participants are aggregated.
     pub count: u64,
@@ -27,7 +27,7 @@ pub struct petal_aggregated {
     pub maximum: f64,
     /// The least value, or a bound below all of them: see `exact`. NaN if nobody is aggregated.
     pub minimum: f64,
-    /// Which of `PETAL_MAXIMUM_IS_EXACT` and `PETAL_MINIMUM_IS_EXACT` hold.
+    /// Which of `PETAL_AGGREGATE_MAXIMUM_IS_EXACT` and `PETAL_AGGREGATE_MINIMUM_IS_EXACT` hold.
     pub exact: u64,
     /// An estimate of how many participants have come: those who are aggregated, and those who were refused because
     /// they seemed known. The mean times this estimate is the sum without the bias of false positives.
@@ -48,7 +48,7 @@ pub struct petal_aggregated {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_aggregated {
+unsafe impl boundary::SizedStruct for petal_aggregate_statistics {
     const FIRST_SIZE: usize = 112;
 }
 
@@ -56,8 +56,8 @@ unsafe impl boundary::SizedStruct for petal_aggregated {
 /// of a memory of n entries.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_aggregate_errors {
-    /// sizeof(petal_aggregate_errors), or 0 for its size in the first release.
+pub struct petal_aggregate_expected_errors {
+    /// sizeof(petal_aggregate_expected_errors), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The false-positive rate of each memory that has as many entries as there are participants: `f(n)`.
     pub false_positive_rate: f64,
@@ -73,29 +73,40 @@ pub struct petal_aggregate_errors {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_aggregate_errors {
+unsafe impl boundary::SizedStruct for petal_aggregate_expected_errors {
     const FIRST_SIZE: usize = 40;
 }
 
 /// Tells what is aggregated now.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_results(
+pub unsafe extern "C" fn petal_aggregate_get_statistics(
     aggregate: *const petal_aggregate,
-    results: *mut petal_aggregated,
+    results: *mut petal_aggregate_statistics,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, fill results], {
-        let Results { count, sum, mean, maximum, minimum, is_maximum_exact, is_minimum_exact, participants, tallies } =
-            aggregate.results();
+        let AggregateStatistics {
+            count,
+            sum,
+            mean,
+            maximum,
+            minimum,
+            is_maximum_exact,
+            is_minimum_exact,
+            participants,
+            tallies,
+        } =
+            aggregate.statistics();
         let flag = |is: bool, flag: u64| if is { flag } else { 0 };
-        results.set(petal_aggregated {
+        results.set(petal_aggregate_statistics {
             struct_size: 0,
             count,
             sum,
             mean,
             maximum,
             minimum,
-            exact: flag(is_maximum_exact, PETAL_MAXIMUM_IS_EXACT) | flag(is_minimum_exact, PETAL_MINIMUM_IS_EXACT),
+            exact: flag(is_maximum_exact, PETAL_AGGREGATE_MAXIMUM_IS_EXACT)
+                | flag(is_minimum_exact, PETAL_AGGREGATE_MINIMUM_IS_EXACT),
             participants,
             firsts: tallies.firsts,
             changes: tallies.changes,
@@ -110,15 +121,15 @@ pub unsafe extern "C" fn petal_aggregate_results(
 
 /// Tells what false positives are expected to cost with this many participants.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_expect(
+pub unsafe extern "C" fn petal_aggregate_get_expected_errors(
     aggregate: *const petal_aggregate,
     participants: u64,
-    expected: *mut petal_aggregate_errors,
+    expected: *mut petal_aggregate_expected_errors,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, fill expected], {
-        let told = aggregate.expect(participants);
-        expected.set(petal_aggregate_errors {
+        let told = aggregate.expected_errors(participants);
+        expected.set(petal_aggregate_expected_errors {
             struct_size: 0,
             false_positive_rate: told.false_positive_rate,
             refused_firsts: told.refused_firsts,
@@ -132,17 +143,17 @@ pub unsafe extern "C" fn petal_aggregate_expect(
 /// Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
 /// are the exact distribution of values, with maximum, minimum and median.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_count_of(
+pub unsafe extern "C" fn petal_aggregate_count_in_state(
     aggregate: *const petal_aggregate,
     state: u32,
     count: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read aggregate, out count], count.answer(aggregate.count_of(state)))
+    boundary!(error, [read aggregate, out count], count.answer(aggregate.count_in_state(state)))
 }
 
 /// Returns how many states a participant can have. 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_states(aggregate: *const petal_aggregate) -> u32 {
-    number!([read aggregate], aggregate.states())
+pub unsafe extern "C" fn petal_aggregate_state_count(aggregate: *const petal_aggregate) -> u32 {
+    number!([read aggregate], aggregate.state_count())
 }

@@ -141,7 +141,7 @@ pub unsafe extern "C" fn petal_digest_verify(digest: *const petal_digest, error:
 }
 
 /// Describes a digest by its header, in constant time. `hashes` is the number of bits of an entry, `bits` the number of
-/// bits of the filter, and `offered` and `capacity` count bytes of data.
+/// bits of the filter, and `insertions` and `capacity` count bytes of data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_digest_describe(
     digest: *const petal_digest,
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn petal_digest_sync(digest: *mut petal_digest, error: *mu
     boundary!(error, [change digest], digest.by(|digest| digest.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_digest_vouch(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change digest], digest.by(|digest| digest.vouch()))
+pub unsafe extern "C" fn petal_digest_mark_clean(digest: *mut petal_digest, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change digest], digest.by(|digest| digest.mark_clean()))
 }

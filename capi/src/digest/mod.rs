@@ -12,7 +12,7 @@
 //!     for (int i = 0; i < 1500; i++) packet[i] = (unsigned char)(i * i >> 3);
 //!     petal_digest_add(digest, 7, packet, sizeof packet, NULL);
 //!     petal_digest_match matches[10];
-//!     petal_digest_found found = PETAL_DIGEST_FOUND_INIT;
+//!     petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
 //!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
 //!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
 //!
@@ -35,7 +35,7 @@ use crate::boundary::{self, boundary, number};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Digest, FindOptions, Image, Match, Result};
+use petal_core::{Digest, DigestFindOptions, DigestMatch, Image, Result};
 use std::ffi::c_void;
 
 pub mod image;
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn petal_digest_end(digest: *mut petal_digest, error: *mut
 /// The bounds of a search. 0 is the default of each.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_find_options {
-    /// sizeof(petal_find_options), or 0 for its size in the first release.
+pub struct petal_digest_find_options {
+    /// sizeof(petal_digest_find_options), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The most bytes that an excerpt may have; 0 is 2^20.
     pub max_excerpt: u64,
@@ -120,16 +120,16 @@ pub struct petal_find_options {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_find_options {
+unsafe impl boundary::SizedStruct for petal_digest_find_options {
     const FIRST_SIZE: usize = 24;
 }
 
-impl Given for petal_find_options {
-    type Said = FindOptions;
+impl Given for petal_digest_find_options {
+    type Said = DigestFindOptions;
 
-    fn said(given: Option<petal_find_options>, _name: &str) -> Result<FindOptions> {
-        let mut options = FindOptions::default();
-        if let Some(petal_find_options { max_excerpt, max_lookups, .. }) = given {
+    fn said(given: Option<petal_digest_find_options>, _name: &str) -> Result<DigestFindOptions> {
+        let mut options = DigestFindOptions::default();
+        if let Some(petal_digest_find_options { max_excerpt, max_lookups, .. }) = given {
             options.max_excerpt = if max_excerpt == 0 { options.max_excerpt } else { max_excerpt };
             options.max_lookups = if max_lookups == 0 { options.max_lookups } else { max_lookups };
         }
@@ -141,7 +141,7 @@ impl Given for petal_find_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_digest_match {
-    /// The id of the payload; `PETAL_NO_PAYLOAD` if the digest keeps no ids.
+    /// The id of the payload; `PETAL_DIGEST_NO_PAYLOAD` if the digest keeps no ids.
     pub payload: u64,
     /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
     /// payload, or 0 if blocks are cut by content.
@@ -151,13 +151,13 @@ pub struct petal_digest_match {
 }
 
 /// The id in a match of a digest that keeps no ids.
-pub const PETAL_NO_PAYLOAD: u64 = 0xffff_ffff_ffff_ffff;
+pub const PETAL_DIGEST_NO_PAYLOAD: u64 = 0xffff_ffff_ffff_ffff;
 
 /// What a search found.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_digest_found {
-    /// sizeof(petal_digest_found), or 0 for its size in the first release.
+pub struct petal_digest_find_result {
+    /// sizeof(petal_digest_find_result), or 0 for its size in the first release.
     pub struct_size: usize,
     /// How many matches there are; no more than there was room for.
     pub matches: usize,
@@ -174,7 +174,7 @@ pub struct petal_digest_found {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_digest_found {
+unsafe impl boundary::SizedStruct for petal_digest_find_result {
     const FIRST_SIZE: usize = 48;
 }
 
@@ -187,18 +187,18 @@ pub unsafe extern "C" fn petal_digest_find(
     digest: *const petal_digest,
     excerpt: *const c_void,
     length: usize,
-    options: *const petal_find_options,
+    options: *const petal_digest_find_options,
     matches: *mut petal_digest_match,
     room: usize,
-    found: *mut petal_digest_found,
+    found: *mut petal_digest_find_result,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read digest, found, room(matches, room), given options, fill found, bytes(excerpt, length)], {
-        let told = digest.find(excerpt, &FindOptions { max_matches: room, ..options })?;
-        for (to, Match { payload, offset, span }) in matches.iter_mut().zip(told.matches.iter().copied()) {
-            *to = petal_digest_match { payload: payload.unwrap_or(PETAL_NO_PAYLOAD), offset, span };
+        let told = digest.find(excerpt, &DigestFindOptions { max_matches: room, ..options })?;
+        for (to, DigestMatch { payload, offset, span }) in matches.iter_mut().zip(told.matches.iter().copied()) {
+            *to = petal_digest_match { payload: payload.unwrap_or(PETAL_DIGEST_NO_PAYLOAD), offset, span };
         }
-        found.set(petal_digest_found {
+        found.set(petal_digest_find_result {
             struct_size: 0,
             matches: told.matches.len(),
             is_complete: told.is_complete.into(),
@@ -271,7 +271,7 @@ unsafe impl boundary::SizedStruct for petal_digest_statistics {
 
 /// Tells the counters of a digest. Constant time.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_digest_measure(
+pub unsafe extern "C" fn petal_digest_get_statistics(
     digest: *const petal_digest,
     statistics: *mut petal_digest_statistics,
     error: *mut petal_error,
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn petal_digest_measure(
 /// Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. `payload` and `length`
 /// are nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_digest_payload_at(
+pub unsafe extern "C" fn petal_digest_get_payload_at(
     digest: *const petal_digest,
     index: u64,
     payload: *mut u64,
@@ -324,7 +324,7 @@ pub unsafe extern "C" fn petal_digest_attach(
 /// Copies the bytes that `petal_digest_attach()` kept, up to `room` of them. `length` becomes the number of all of
 /// them. `buffer` may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_digest_attachment(
+pub unsafe extern "C" fn petal_digest_get_attachment(
     digest: *const petal_digest,
     buffer: *mut c_void,
     room: usize,

@@ -10,8 +10,8 @@ use petal_core::{Filter, Image};
 
 /// Makes `filter` the union of both: the union finds every key that either filter found. Counts add up. If the kind is
 /// canonical (`PETAL_IS_CANONICAL`), the union has the same bits as a filter into which all keys of both were inserted.
-/// If the kind grows, the union may have twice the rate that each filter keeps. If `other` is `PETAL_STATE_UNVOUCHED`,
-/// `filter` becomes unvouched too.
+/// If the kind grows, the union may have twice the rate that each filter keeps. If `other` is
+/// `PETAL_STATE_STAYS_UNCLEAN`, `filter` becomes stays_unclean too.
 ///
 /// Returns `PETAL_ERR_FULL` if there is no room for both, and `PETAL_ERR_CORRUPT` if either filter lies in an image
 /// that does not match its checksums. `filter` has not changed then.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn petal_filter_merge(
 
 /// Makes `filter` hold every key that both hold. The false-positive rate of the result is no higher than that of either
 /// filter, but higher than that of a filter made from the common keys alone. The count becomes the smaller of both. An
-/// unvouched or damaged `other` has the same effect as in `petal_filter_merge()`.
+/// stays_unclean or damaged `other` has the same effect as in `petal_filter_merge()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_intersect(
     filter: *mut petal_filter,
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn petal_filter_resize(
 /// is a generation. The parameter "generations" is their number, and the filter finds a key for one step less than
 /// that. So for a window of time T, call this function with one step whenever T / (generations - 1) has passed.
 ///
-/// Once the steps have forgotten all keys, further steps do nothing more; 0 steps do nothing. The count of keys offered
+/// Once the steps have forgotten all keys, further steps do nothing more; 0 steps do nothing. The count of insertions
 /// stays. If the window is one of keys (the parameter "clock"), the filter moves on by itself, and you may move it on
 /// besides. While others insert, use `petal_filter_advance_shared()`.
 ///
@@ -97,7 +97,7 @@ pub unsafe extern "C" fn petal_filter_clear(filter: *mut petal_filter, error: *m
 
 /// Says whether both filters would combine and have the same bits.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_equal(
+pub unsafe extern "C" fn petal_filter_equals(
     filter: *const petal_filter,
     other: *const petal_filter,
     equal: *mut bool,
@@ -114,7 +114,7 @@ pub const PETAL_COMPATIBILITY_ID_SIZE: usize = 16;
 
 /// Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two filters if they can combine.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_compatibility_id(
+pub unsafe extern "C" fn petal_filter_get_compatibility_id(
     filter: *const petal_filter,
     id: *mut u8,
     error: *mut petal_error,

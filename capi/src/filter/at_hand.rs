@@ -71,7 +71,7 @@ impl petal_filter {
     #[inline(always)]
     pub(crate) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
         let Some(probe) = &self.probe else { return self.filter.insert_hash_shared_at_once(hash) };
-        probe.offered?;
+        probe.insertions?;
         Some(probe.insert_shared(hash))
     }
 }
@@ -83,14 +83,14 @@ impl petal_filter {
 /// Nobody else uses the probe's handle.
 #[inline(always)]
 unsafe fn insert_through<T>(probe: &Probe, keys: u64, insert: impl FnOnce(&mut [u64]) -> Option<T>) -> Option<T> {
-    let offered = probe.offered?;
+    let insertions = probe.insertions?;
     let words = probe.words;
     // SAFETY: where a probe counts keys the words are the filter's own memory, and atomics may be written through.
     // Nobody else uses the words meanwhile, as the safety section asks.
     let words = unsafe { slice::from_raw_parts_mut(words.as_ptr().cast::<u64>().cast_mut(), words.len()) };
     let new = insert(words)?;
     // Nobody else counts meanwhile either.
-    offered.store(offered.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
+    insertions.store(insertions.load(Ordering::Relaxed).saturating_add(keys), Ordering::Relaxed);
     Some(new)
 }
 

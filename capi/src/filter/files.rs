@@ -19,18 +19,18 @@ pub type petal_open_mode = u32;
 pub const PETAL_OPEN_READ: petal_open_mode = 0;
 /// In place, for reading and writing, as the only writer.
 pub const PETAL_OPEN_WRITE: petal_open_mode = 1;
-/// A copy in its own memory. Opening compares the checksums; a dirty image has none, and its copy is dirty.
+/// A copy in its own memory. Opening compares the checksums; an unclean image has none, and its copy is unclean.
 pub const PETAL_OPEN_LOAD: petal_open_mode = 2;
 /// In place, for reading and for `petal_filter_insert_shared()`, together with any number of handles, threads and
 /// processes that open the image with this mode. With `PETAL_CAN_AGE_SHARED` also for `petal_filter_advance_shared()`.
 ///
-/// While handles share a file, the file is dirty. The last handle to close the file makes it clean if the file was
+/// While handles share a file, the file is unclean. The last handle to close the file makes it clean if the file was
 /// clean when the first one opened it and none of the sharing processes died. Nobody knows that earlier: a copy or a
 /// saved file made before is as clean as the image was. Opening reads the table of checksums. Opening waits while the
 /// last handle makes the file clean, for as long as that takes.
 ///
-/// A buffer has no locks, so nobody knows which handle is the last. The buffer stays dirty until nobody shares it any
-/// more and a handle that is opened for writing calls `petal_filter_vouch()`.
+/// A buffer has no locks, so nobody knows which handle is the last. The buffer stays unclean until nobody shares it any
+/// more and a handle that is opened for writing calls `petal_filter_mark_clean()`.
 pub const PETAL_OPEN_SHARE: petal_open_mode = 3;
 
 /// How to open. NULL stands for all zeros.

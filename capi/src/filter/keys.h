@@ -38,7 +38,7 @@ static inline petal_keys petal_keys_u64(const uint64_t *numbers, size_t count) {
   return keys;
 }
 
-/** The keys with these `count` hashes, made by `petal_hash()`, `petal_filter_hash()` or yourself. */
+/** The keys with these `count` hashes, made by `petal_spec_hash()`, `petal_filter_hash()` or yourself. */
 static inline petal_keys petal_keys_hashes(const uint64_t *hashes, size_t count) {
   petal_keys keys = petal_keys_u64(hashes, count);
   keys.form = PETAL_KEYS_HASHES;

@@ -13,7 +13,7 @@
 //! 20 bits cover all bytes. Larger forms have a further checksum of 64 bits for all bytes.
 //!
 //! `petal_filter_open_compact()` reads such a larger payload only if the options ask for that.
-//! `petal_filter_load_compact()`, `petal_compact_check()`, and all functions that copy, merge or write an opened form,
+//! `petal_filter_load_compact()`, `petal_compact_verify()`, and all functions that copy, merge or write an opened form,
 //! read and compare all of it. No bytes make a function here read past the given length.
 //!
 //! Most filters have a compact form. A `scalable` filter has none if its tightening is no whole number of thousandths,
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn petal_filter_compact_size(
 }
 
 /// Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
-/// processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_DIRTY` if
-/// the filter is `PETAL_STATE_UNVOUCHED`, because a compact form has no place for that state. Returns
+/// processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_UNCLEAN`
+/// if the filter is `PETAL_STATE_STAYS_UNCLEAN`, because a compact form has no place for that state. Returns
 /// `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_serialize_compact(
@@ -147,18 +147,18 @@ pub unsafe extern "C" fn petal_filter_load_compact(
 
 /// Compares all of a compact form, of any alignment, with its checksum.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_compact_check(
+pub unsafe extern "C" fn petal_compact_verify(
     data: *const c_void,
     length: usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [data, bytes(data, length)], petal_core::check_compact(data))
+    boundary!(error, [data, bytes(data, length)], petal_core::verify_compact(data))
 }
 
 /// Looks a hash up in a compact form without a handle. `data` is any address, but a multiple of 8 for the form of a
 /// `fuse` filter. The function allocates nothing. Any failure returns true; `petal_compact_contains_checked_hash()`
-/// says why. The function does not compare the payload with its checksum: call `petal_compact_check()` once for that.
-/// Hash the key with `petal_hash()`.
+/// says why. The function does not compare the payload with its checksum: call `petal_compact_verify()` once for that.
+/// Hash the key with `petal_spec_hash()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_compact_contains_hash(data: *const c_void, length: usize, hash: u64) -> bool {
     let look_up = || {

@@ -31,11 +31,11 @@ use std::ffi::{c_char, c_void};
 pub const PETAL_FORMAT_READ: u32 = 1 << 0;
 /// `petal_filter_export()` writes the format.
 pub const PETAL_FORMAT_WRITE: u32 = 1 << 1;
-/// `petal_format_spec()` sizes empty filters of the format, for `petal_filter_new()`.
+/// `petal_format_get_spec()` sizes empty filters of the format, for `petal_filter_new()`.
 pub const PETAL_FORMAT_CREATE: u32 = 1 << 2;
 /// `petal_format_recognise()` tells the format's bytes from others.
 pub const PETAL_FORMAT_RECOGNISE: u32 = 1 << 3;
-/// `petal_format_spec()` sizes filters of the format, for a builder.
+/// `petal_format_get_spec()` sizes filters of the format, for a builder.
 pub const PETAL_FORMAT_BUILD: u32 = 1 << 4;
 
 /// What the library knows of a format.
@@ -46,7 +46,7 @@ pub struct petal_format_info {
     pub struct_size: usize,
     /// What the library can do with the format: `PETAL_FORMAT_*`, ORed.
     pub capabilities: u32,
-    /// How many variants of the format its owners write; `petal_format_variant()` names each. 0 if there is one.
+    /// How many variants of the format its owners write; `petal_format_get_variant()` names each. 0 if there is one.
     pub variant_count: u32,
     /// The format's name, the same everywhere.
     pub name: [c_char; PETAL_NAME_SIZE],
@@ -122,7 +122,7 @@ pub extern "C" fn petal_format_count() -> usize {
 
 /// Describes the format at `index`, which is less than `petal_format_count()`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_format_at(
+pub unsafe extern "C" fn petal_format_get(
     index: usize,
     info: *mut petal_format_info,
     error: *mut petal_error,
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn petal_format_find(
 /// Writes the name of a format's variant into `variant`, which has room for `PETAL_NAME_SIZE` bytes. `index` is less
 /// than the format's `variant_count`. Variant 0 is the default.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_format_variant(
+pub unsafe extern "C" fn petal_format_get_variant(
     format: *const c_char,
     index: usize,
     variant: *mut c_char,
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn petal_filter_export_to(
 /// has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format
 /// that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_format_spec(
+pub unsafe extern "C" fn petal_format_get_spec(
     format: *const c_char,
     variant: *const c_char,
     capacity: u64,

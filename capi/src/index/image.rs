@@ -141,7 +141,7 @@ pub unsafe extern "C" fn petal_index_verify(index: *const petal_index, error: *m
 }
 
 /// Describes an index by its header, in constant time. `bits` is the number of bits that there is room for in rows.
-/// `capacity` counts rows, and `offered` counts the rows that were not removed.
+/// `capacity` counts rows, and `insertions` counts the rows that were not removed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_describe(
     index: *const petal_index,
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn petal_index_sync(index: *mut petal_index, error: *mut p
     boundary!(error, [change index], index.by(|index| index.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_vouch(index: *mut petal_index, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change index], index.by(|index| index.vouch()))
+pub unsafe extern "C" fn petal_index_mark_clean(index: *mut petal_index, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change index], index.by(|index| index.mark_clean()))
 }

@@ -17,7 +17,7 @@
 //!     uint64_t query = 0xff;
 //!     petal_index_hit hits[3];
 //!     size_t found = 0;
-//!     if (petal_index_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
+//!     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
 //!     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
 //!     petal_index_free(index);
 //!
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn petal_index_add(
 }
 
 /// Removes all rows with an id, and writes how many these were to `removed`, which is nullable. Reads all ids. A
-/// removed row keeps its number and its place, and is found no more. `petal_index_arranged()` makes an index without
+/// removed row keeps its number and its place, and is found no more. `petal_index_arrange()` makes an index without
 /// such rows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_remove(
@@ -114,13 +114,13 @@ pub unsafe extern "C" fn petal_index_remove_row(
 /// Returns how many rows have numbers, with those that were removed: the number of the next row. Constant time. 0 for
 /// NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_rows(index: *const petal_index) -> u64 {
-    number!([read index], index.rows())
+pub unsafe extern "C" fn petal_index_next_row(index: *const petal_index) -> u64 {
+    number!([read index], index.next_row())
 }
 
 /// Returns how many rows there are, without those that were removed. Reads a bit of each row. 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_count(index: *const petal_index) -> u64 {
+pub unsafe extern "C" fn petal_index_row_count(index: *const petal_index) -> u64 {
     number!([read index], index.len())
 }
 
@@ -133,7 +133,7 @@ pub unsafe extern "C" fn petal_index_width(index: *const petal_index) -> u64 {
 /// Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
 /// removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_row_at(
+pub unsafe extern "C" fn petal_index_get_row_at(
     index: *const petal_index,
     row: u64,
     is_there: *mut bool,
@@ -165,20 +165,20 @@ pub unsafe extern "C" fn petal_index_copy_row(
 }
 
 /// Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
-/// `PETAL_NO_ROW` if there is none. Reads ids until then.
+/// `PETAL_INDEX_NO_ROW` if there is none. Reads ids until then.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_find(
+pub unsafe extern "C" fn petal_index_find_row(
     index: *const petal_index,
     id: u64,
     from: u64,
     row: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, out row], row.answer(Ok(index.find(id, from).unwrap_or(PETAL_NO_ROW))))
+    boundary!(error, [read index, out row], row.answer(Ok(index.find(id, from).unwrap_or(PETAL_INDEX_NO_ROW))))
 }
 
 /// The number of no row.
-pub const PETAL_NO_ROW: u64 = 0xffff_ffff_ffff_ffff;
+pub const PETAL_INDEX_NO_ROW: u64 = 0xffff_ffff_ffff_ffff;
 
 /// Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
 /// indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or key. Returns `PETAL_ERR_FULL` if there
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn petal_index_merge(
 /// out, and the others are in the order of their numbers of set bits, then of their ids. Searches are fastest that way.
 /// Rows get new numbers. To make an index larger, save the result over the old file.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_arranged(
+pub unsafe extern "C" fn petal_index_arrange(
     index: *const petal_index,
     capacity: u64,
     arranged: *mut *mut petal_index,
@@ -211,14 +211,14 @@ pub unsafe extern "C" fn petal_index_arranged(
 ) -> petal_status {
     boundary!(error, [read index, give arranged], {
         let capacity = if capacity == 0 { index.len().max(1) } else { capacity };
-        arranged.made(|| index.arranged(capacity))
+        arranged.made(|| index.arrange(capacity))
     })
 }
 
 /// Makes an arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are. The attachment
 /// is that of `index`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_merged(
+pub unsafe extern "C" fn petal_index_arrange_both(
     index: *const petal_index,
     other: *const petal_index,
     capacity: u64,
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn petal_index_merged(
 ) -> petal_status {
     boundary!(error, [read index, read other, give merged], {
         let capacity = if capacity == 0 { (index.len() + other.len()).max(1) } else { capacity };
-        merged.made(|| index.merged(other, capacity))
+        merged.made(|| index.arrange_both(other, capacity))
     })
 }
 
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn petal_index_attach(
 /// Copies the bytes that `petal_index_attach()` kept, up to `room` of them. `length` becomes the number of all of them.
 /// `buffer` may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_attachment(
+pub unsafe extern "C" fn petal_index_get_attachment(
     index: *const petal_index,
     buffer: *mut c_void,
     room: usize,

@@ -8,28 +8,28 @@ use crate::arguments::{Given, arguments, list};
 use crate::boundary::{self, boundary};
 use crate::builder::petal_progress_callback;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Error, Hit, Index, Result, SearchOptions, Similarity, Status};
+use petal_core::{Error, Index, IndexHit, IndexSearchOptions, IndexSimilarity, Result, Status};
 use std::ffi::c_void;
 
-/// How similarity is measured: one of `PETAL_SIMILARITY_*`.
-pub type petal_similarity = u32;
+/// How similarity is measured: one of `PETAL_INDEX_SIMILARITY_*`.
+pub type petal_index_similarity = u32;
 
 /// c / (a + b - c), and 1 for two empty rows.
-pub const PETAL_SIMILARITY_TANIMOTO: petal_similarity = 0;
+pub const PETAL_INDEX_SIMILARITY_TANIMOTO: petal_index_similarity = 0;
 /// 2c / (a + b), and 1 for two empty rows.
-pub const PETAL_SIMILARITY_DICE: petal_similarity = 1;
+pub const PETAL_INDEX_SIMILARITY_DICE: petal_index_similarity = 1;
 /// c / ((alpha * (a - c) + beta * (b - c)) + c), and 1 if the denominator is 0.
-pub const PETAL_SIMILARITY_TVERSKY: petal_similarity = 2;
+pub const PETAL_INDEX_SIMILARITY_TVERSKY: petal_index_similarity = 2;
 /// c / sqrt(a * b), 1 for two empty rows, and 0 if only one is empty.
-pub const PETAL_SIMILARITY_COSINE: petal_similarity = 3;
+pub const PETAL_INDEX_SIMILARITY_COSINE: petal_index_similarity = 3;
 /// (width - (a + b - 2c)) / width: the share of bits in which query and row are equal.
-pub const PETAL_SIMILARITY_HAMMING: petal_similarity = 4;
+pub const PETAL_INDEX_SIMILARITY_HAMMING: petal_index_similarity = 4;
 
 /// How to search. NULL stands for all zeros.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_search_options {
-    /// sizeof(petal_search_options), or 0 for its size in the first release.
+pub struct petal_index_search_options {
+    /// sizeof(petal_index_search_options), or 0 for its size in the first release.
     pub struct_size: usize,
     /// How many threads search, the caller's included; 0 and 1 mean the caller's only. Other threads run only during
     /// the call. The answer is the same.
@@ -39,18 +39,18 @@ pub struct petal_search_options {
     pub progress: petal_progress_callback,
     /// The function passes this pointer to `progress`.
     pub progress_context: *mut c_void,
-    /// The weight of bits that only the query has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`.
+    /// The weight of bits that only the query has, from 0 to 1e9. Only for `PETAL_INDEX_SIMILARITY_TVERSKY`.
     pub alpha: f64,
-    /// The weight of bits that only the row has, from 0 to 1e9. Only for `PETAL_SIMILARITY_TVERSKY`.
+    /// The weight of bits that only the row has, from 0 to 1e9. Only for `PETAL_INDEX_SIMILARITY_TVERSKY`.
     pub beta: f64,
     /// How similarity is measured; 0 is Tanimoto.
-    pub similarity: petal_similarity,
+    pub similarity: petal_index_similarity,
     /// 0.
     pub reserved: u32,
 }
 
 // SAFETY: numbers and nullable pointers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_search_options {
+unsafe impl boundary::SizedStruct for petal_index_search_options {
     const FIRST_SIZE: usize = 56;
 }
 
@@ -73,25 +73,25 @@ pub type petal_index_hit_callback =
 
 /// The options of a search, with the caller's callback.
 pub(crate) struct Options {
-    given: Option<petal_search_options>,
-    similarity: Similarity,
+    given: Option<petal_index_search_options>,
+    similarity: IndexSimilarity,
 }
 
-impl Given for petal_search_options {
+impl Given for petal_index_search_options {
     type Said = Options;
 
-    fn said(given: Option<petal_search_options>, _name: &str) -> Result<Options> {
-        let Some(options) = given else { return Ok(Options { given, similarity: Similarity::Tanimoto }) };
+    fn said(given: Option<petal_index_search_options>, _name: &str) -> Result<Options> {
+        let Some(options) = given else { return Ok(Options { given, similarity: IndexSimilarity::Tanimoto }) };
         if options.reserved != 0 {
             let message = format_args!("reserved = {} is not 0", options.reserved);
             return Err(boundary::error(Status::UnknownValue, message));
         }
         let similarity = match options.similarity {
-            PETAL_SIMILARITY_TANIMOTO => Similarity::Tanimoto,
-            PETAL_SIMILARITY_DICE => Similarity::Dice,
-            PETAL_SIMILARITY_TVERSKY => Similarity::Tversky { alpha: options.alpha, beta: options.beta },
-            PETAL_SIMILARITY_COSINE => Similarity::Cosine,
-            PETAL_SIMILARITY_HAMMING => Similarity::Hamming,
+            PETAL_INDEX_SIMILARITY_TANIMOTO => IndexSimilarity::Tanimoto,
+            PETAL_INDEX_SIMILARITY_DICE => IndexSimilarity::Dice,
+            PETAL_INDEX_SIMILARITY_TVERSKY => IndexSimilarity::Tversky { alpha: options.alpha, beta: options.beta },
+            PETAL_INDEX_SIMILARITY_COSINE => IndexSimilarity::Cosine,
+            PETAL_INDEX_SIMILARITY_HAMMING => IndexSimilarity::Hamming,
             other => {
                 let what = format_args!("similarity = {other} is not a similarity; 0 to 4 are known");
                 return Err(boundary::error(Status::UnknownValue, what));
@@ -103,8 +103,8 @@ impl Given for petal_search_options {
 
 impl Options {
     /// Runs a search with these options.
-    pub(crate) fn search<T>(&self, search: impl FnOnce(&mut SearchOptions) -> Result<T>) -> Result<T> {
-        let mut options = SearchOptions { similarity: self.similarity, ..SearchOptions::default() };
+    pub(crate) fn search<T>(&self, search: impl FnOnce(&mut IndexSearchOptions) -> Result<T>) -> Result<T> {
+        let mut options = IndexSearchOptions { similarity: self.similarity, ..IndexSearchOptions::default() };
         let Some(given) = self.given else { return search(&mut options) };
         options.threads = given.threads;
         // SAFETY: by the conventions the function may be called with this context during the call.
@@ -118,8 +118,8 @@ impl Options {
 }
 
 impl petal_index_hit {
-    fn of_core(hit: &Hit) -> petal_index_hit {
-        let Hit { id, row, similarity } = *hit;
+    fn of_core(hit: &IndexHit) -> petal_index_hit {
+        let IndexHit { id, row, similarity } = *hit;
         petal_index_hit { id, row, similarity }
     }
 }
@@ -128,18 +128,18 @@ impl petal_index_hit {
 /// of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
 /// becomes their number. `options` is nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_top(
+pub unsafe extern "C" fn petal_index_find_top(
     index: *const petal_index,
     query: *const c_void,
     length: usize,
     k: usize,
-    options: *const petal_search_options,
+    options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read index, query, out found, room(hits, k), given options, bytes(query, length)], {
-        let answer = options.search(|options| index.top(query, k, options))?;
+        let answer = options.search(|options| index.find_top(query, k, options))?;
         list(answer.iter().map(petal_index_hit::of_core), hits, found);
         Ok(())
     })
@@ -149,34 +149,34 @@ pub unsafe extern "C" fn petal_index_top(
 /// similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
 /// nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_at_least(
+pub unsafe extern "C" fn petal_index_find_similar(
     index: *const petal_index,
     query: *const c_void,
     length: usize,
     threshold: f64,
-    options: *const petal_search_options,
+    options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     room: usize,
     found: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read index, query, out found, room(hits, room), given options, bytes(query, length)], {
-        let answer = options.search(|options| index.at_least(query, threshold, options))?;
+        let answer = options.search(|options| index.find_similar(query, threshold, options))?;
         list(answer.iter().map(petal_index_hit::of_core), hits, found);
         Ok(())
     })
 }
 
-/// Gives the rows that `petal_index_at_least()` finds to `each`, in the order of their numbers and while the search
+/// Gives the rows that `petal_index_find_similar()` finds to `each`, in the order of their numbers and while the search
 /// goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
 /// that `each` got. The search runs on the caller's thread alone. `options` is nullable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_each_at_least(
+pub unsafe extern "C" fn petal_index_visit_similar(
     index: *const petal_index,
     query: *const c_void,
     length: usize,
     threshold: f64,
-    options: *const petal_search_options,
+    options: *const petal_index_search_options,
     each: petal_index_hit_callback,
     context: *mut c_void,
     found: *mut u64,
@@ -186,8 +186,8 @@ pub unsafe extern "C" fn petal_index_each_at_least(
         let each = each.ok_or_else(|| boundary::null("each"))?;
         arguments!(given options, bytes(query, length));
         // SAFETY: by the conventions `each` may be called with this context during the call.
-        let mut call = |hit: &Hit| unsafe { each(context, &petal_index_hit::of_core(hit)) };
-        found.answer(options.search(|options| index.for_each_at_least(query, threshold, options, &mut call)))
+        let mut call = |hit: &IndexHit| unsafe { each(context, &petal_index_hit::of_core(hit)) };
+        found.answer(options.search(|options| index.visit_similar(query, threshold, options, &mut call)))
     })
 }
 
@@ -209,7 +209,7 @@ fn hits_of(count: usize, name: &str, each: usize) -> Result<usize> {
 }
 
 /// Gives each of many queries its number of hits, and its first `each` hits.
-fn list_many(answers: &[Vec<Hit>], hits: &mut [petal_index_hit], each: usize, found: &mut [usize]) {
+fn list_many(answers: &[Vec<IndexHit>], hits: &mut [petal_index_hit], each: usize, found: &mut [usize]) {
     for (i, (answer, found)) in answers.iter().zip(found).enumerate() {
         let room = &mut hits[i * each..(i + 1) * each];
         room.iter_mut().zip(answer).for_each(|(to, hit)| *to = petal_index_hit::of_core(hit));
@@ -217,16 +217,16 @@ fn list_many(answers: &[Vec<Hit>], hits: &mut [petal_index_hit], each: usize, fo
     }
 }
 
-/// `petal_index_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
-/// `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
+/// `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits
+/// from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
 /// Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_top_many(
+pub unsafe extern "C" fn petal_index_find_top_batch(
     index: *const petal_index,
     queries: *const c_void,
     count: usize,
     k: usize,
-    options: *const petal_search_options,
+    options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     found: *mut usize,
     error: *mut petal_error,
@@ -237,22 +237,22 @@ pub unsafe extern "C" fn petal_index_top_many(
         }
         arguments!(given options, bytes(queries, query_bytes(index, count)?));
         arguments!(room(hits, hits_of(count, "k", k)?), room(found, count));
-        let answers = options.search(|options| index.top_many(queries, k, options))?;
+        let answers = options.search(|options| index.find_top_batch(queries, k, options))?;
         list_many(&answers, hits, k, found);
         Ok(())
     })
 }
 
-/// `petal_index_at_least()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
+/// `petal_index_find_similar()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
 /// similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
 /// queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_index_at_least_many(
+pub unsafe extern "C" fn petal_index_find_similar_batch(
     index: *const petal_index,
     queries: *const c_void,
     count: usize,
     threshold: f64,
-    options: *const petal_search_options,
+    options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     room: usize,
     found: *mut usize,
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn petal_index_at_least_many(
         }
         arguments!(given options, bytes(queries, query_bytes(index, count)?));
         arguments!(room(hits, hits_of(count, "room", room)?), room(found, count));
-        let answers = options.search(|options| index.at_least_many(queries, threshold, options))?;
+        let answers = options.search(|options| index.find_similar_batch(queries, threshold, options))?;
         list_many(&answers, hits, room, found);
         Ok(())
     })

@@ -93,14 +93,14 @@ pub unsafe extern "C" fn petal_map_builder_put_batch(
     })
 }
 
-/// How many keys were offered, duplicates included.
+/// How many keys were inserted, duplicates included.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_builder_offered(
+pub unsafe extern "C" fn petal_map_builder_key_count(
     builder: *const petal_map_builder,
-    offered: *mut u64,
+    insertions: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read builder, out offered], offered.answer(Ok(builder.count())))
+    boundary!(error, [read builder, out insertions], insertions.answer(Ok(builder.count())))
 }
 
 /// Makes the map and empties the builder. You may then use the builder again, or free it. Returns

@@ -164,8 +164,8 @@ pub unsafe extern "C" fn petal_map_sync(map: *mut petal_map, error: *mut petal_e
     boundary!(error, [change map], map.by(|map| map.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_vouch(map: *mut petal_map, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change map], map.by(|map| map.vouch()))
+pub unsafe extern "C" fn petal_map_mark_clean(map: *mut petal_map, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change map], map.by(|map| map.mark_clean()))
 }

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn petal_map_get_batch(
 /// keys that get a value. `count_estimate` is the number of distinct keys: exact if a builder made the map, otherwise
 /// an estimate from the fill, and NaN if the map is too full to tell.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_statistics(
+pub unsafe extern "C" fn petal_map_get_statistics(
     map: *const petal_map,
     statistics: *mut petal_statistics,
     error: *mut petal_error,

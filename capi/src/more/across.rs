@@ -44,7 +44,7 @@ impl Asked for petal_filter {
     }
 }
 
-/// Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of the
+/// Looks one key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one of the
 /// filters cannot hash the key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_across(
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn petal_filter_contains_across(
     )
 }
 
-/// Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_KEY_MISSING` if one of
-/// the filters cannot hash the key.
+/// Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one
+/// of the filters cannot hash the key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_contains_across_u64(
     filters: *const *const petal_filter,

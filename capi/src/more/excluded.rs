@@ -57,7 +57,7 @@ pub unsafe extern "C" fn petal_builder_exclude_batch(
 ///
 /// Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot do this, and `PETAL_ERR_INCOMPATIBLE` if `old` has another kind,
 /// hash function, seed or `partition_prefix_bytes` than the builder's spec says. Finishing returns `PETAL_ERR_FULL` if
-/// the older filter was brought up to date 64 times already. Each update adds to the rate for strangers. So if the
+/// the older filter was brought up to date 64 times already. Each update adds to the rate for non-members. So if the
 /// builder's spec has a `false_positive_rate`, there are fewer updates, or none at low rates: finishing returns
 /// `PETAL_ERR_CONTRADICTION` where the rate would be passed.
 #[unsafe(no_mangle)]

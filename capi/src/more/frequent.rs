@@ -1,12 +1,12 @@
-//! BUILDERS: FREQUENT STRANGERS
+//! BUILDERS: FREQUENT NON_MEMBERS
 //!
 //! For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
-//! Its members are added to a builder as for every kind. The frequent strangers are keys that are no members. Each has
-//! a weight: how often it is asked for compared with the other frequent strangers, as a number of lookups or a share of
-//! them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
-//! parameter `frequent_share` says which share of all lookups of absent keys asks for frequent strangers. A key that is
-//! a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
-//! says the key's hash.
+//! Its members are added to a builder as for every kind. The frequent non-members are keys that are no members. Each
+//! has a weight: how often it is asked for compared with the other frequent non-members, as a number of lookups or a
+//! share of them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than
+//! 2^64. The parameter `frequent_share` says which share of all lookups of absent keys asks for frequent non-members. A
+//! key that is a member too is found when the filter is made: `petal_builder_finish()` then returns
+//! `PETAL_ERR_CONTRADICTION` and says the key's hash.
 
 use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder;
@@ -14,10 +14,10 @@ use crate::filter::keys::{self, petal_answers, petal_keys, taking};
 use crate::status::{petal_error, petal_status};
 use std::ffi::c_void;
 
-/// Gives a frequent stranger with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
+/// Gives a frequent non-member with its weight. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes none, and
 /// `PETAL_ERR_OUT_OF_RANGE` for another weight.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_frequent(
+pub unsafe extern "C" fn petal_builder_add_frequent(
     builder: *mut petal_builder,
     key: *const c_void,
     length: usize,
@@ -26,9 +26,9 @@ pub unsafe extern "C" fn petal_builder_frequent(
     boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.frequent(key, weight)))
 }
 
-/// Gives a uint64_t key that is a frequent stranger, as `petal_builder_frequent()` does a byte key.
+/// Gives a uint64_t key that is a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_frequent_u64(
+pub unsafe extern "C" fn petal_builder_add_frequent_u64(
     builder: *mut petal_builder,
     key: u64,
     weight: f64,
@@ -36,9 +36,9 @@ pub unsafe extern "C" fn petal_builder_frequent_u64(
     boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_u64(key, weight)))
 }
 
-/// Gives the hash of a frequent stranger, as `petal_builder_frequent()` does a byte key.
+/// Gives the hash of a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_frequent_hash(
+pub unsafe extern "C" fn petal_builder_add_frequent_hash(
     builder: *mut petal_builder,
     hash: u64,
     weight: f64,
@@ -46,11 +46,11 @@ pub unsafe extern "C" fn petal_builder_frequent_hash(
     boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_hash(hash, weight)))
 }
 
-/// Gives frequent strangers in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
+/// Gives frequent non-members in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
 /// element a key. `answers` is nullable: its field `done` tells how many keys were taken. A builder finds out nothing
-/// about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_frequent()`.
+/// about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_add_frequent()`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_frequent_batch(
+pub unsafe extern "C" fn petal_builder_add_frequent_batch(
     builder: *mut petal_builder,
     keys: *const petal_keys,
     weights: *const f64,

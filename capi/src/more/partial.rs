@@ -5,8 +5,8 @@
 //! the same as from one builder with all keys, byte for byte, in whatever order they come. docs/choosing.md has an
 //! example.
 //!
-//! The bytes have the keys that were added, with their counts, the excluded keys and the frequent strangers; 8 bytes a
-//! key, and 12, 16 or 24 where a builder keeps that many. docs/format.md specifies them. Tell the builder that makes
+//! The bytes have the keys that were added, with their counts, the excluded keys and the frequent non-members; 8 bytes
+//! a key, and 12, 16 or 24 where a builder keeps that many. docs/format.md specifies them. Tell the builder that makes
 //! the filter what `petal_builder_update()` takes. A file with such bytes may be larger than memory: map it.
 
 use crate::boundary::boundary;

@@ -6,7 +6,7 @@
 //!     uint64_t stored[512], counts[512], from = 0;
 //!     size_t count;
 //!     do {
-//!       if (petal_filter_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
+//!       if (petal_filter_get_stored_hashes(filter, from, stored, counts, 512, &count, NULL) != PETAL_OK) break;
 //!       for (size_t i = 0; i < count; i++) printf("%" PRIu64 " %" PRIu64 "\n", stored[i], counts[i]);
 //!       if (count > 0) from = stored[count - 1] + 1;
 //!     } while (count == 512);
@@ -23,7 +23,7 @@ use crate::status::{petal_error, petal_status};
 /// Writes the number that a filter stores for a hash, and the range, which is above all such numbers. `stored` and
 /// `range` are nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_stored_hash(
+pub unsafe extern "C" fn petal_filter_get_stored_hash(
     filter: *const petal_filter,
     hash: u64,
     stored: *mut u64,
@@ -44,7 +44,7 @@ pub unsafe extern "C" fn petal_filter_stored_hash(
 /// that the function writes; with `golomb_stream`, on all numbers up to the last one. Returns `PETAL_ERR_UNSUPPORTED`
 /// without `PETAL_CAN_ENUMERATE`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_stored_hashes(
+pub unsafe extern "C" fn petal_filter_get_stored_hashes(
     filter: *const petal_filter,
     from: u64,
     stored: *mut u64,

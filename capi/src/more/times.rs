@@ -2,7 +2,7 @@
 //!
 //! For kinds that count (`PETAL_CAN_COUNT`). One call inserts or removes a key several times, with the effect of that
 //! many single calls. Kinds that keep counts as numbers (`quotient`, `spectral`) take the time of one call.
-//! `petal_filter_stored_hashes()` gives what a filter holds, as numbers with their counts.
+//! `petal_filter_get_stored_hashes()` gives what a filter holds, as numbers with their counts.
 
 use crate::boundary::{NO_ERROR, boundary};
 use crate::builder::petal_builder;

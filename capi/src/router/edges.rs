@@ -13,8 +13,8 @@ use std::ffi::c_void;
 /// An edge to a neighbour.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_edge {
-    /// sizeof(petal_edge), or 0 for its size in the first release.
+pub struct petal_router_edge {
+    /// sizeof(petal_router_edge), or 0 for its size in the first release.
     pub struct_size: usize,
     /// The number of the neighbour's node.
     pub neighbour: u64,
@@ -35,20 +35,20 @@ pub struct petal_edge {
 }
 
 // SAFETY: numbers, without padding, its size first.
-unsafe impl boundary::SizedStruct for petal_edge {
+unsafe impl boundary::SizedStruct for petal_router_edge {
     const FIRST_SIZE: usize = 120;
 }
 
-/// What became of a message that was taken: one of `PETAL_RECEIVED_*`.
-pub type petal_received = u32;
+/// What became of a message that was taken: one of `PETAL_ROUTER_RECEIVED_*`.
+pub type petal_router_received = u32;
 
 /// The levels of the edge changed: other neighbours may have to hear of it.
-pub const PETAL_RECEIVED_CHANGED: petal_received = 0;
+pub const PETAL_ROUTER_RECEIVED_CHANGED: petal_router_received = 0;
 /// The levels of the edge are what they were.
-pub const PETAL_RECEIVED_UNCHANGED: petal_received = 1;
+pub const PETAL_ROUTER_RECEIVED_UNCHANGED: petal_router_received = 1;
 /// The message tells what changed since a message that did not come. The edge is as it was: ask the neighbour for
 /// `petal_router_advertise()`.
-pub const PETAL_RECEIVED_NEEDS_ALL: petal_received = 2;
+pub const PETAL_ROUTER_RECEIVED_NEEDS_ALL: petal_router_received = 2;
 
 /// Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
 /// otherwise equal, a query takes the one with the greater weight. Returns `PETAL_ERR_CONTRADICTION` for an edge that
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn petal_router_set_level_weights(
 /// Lists the numbers of all neighbours. `count` becomes the number of all edges. The function writes the first `room`
 /// of the numbers to `neighbours`, which may be NULL if `room` is 0.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_neighbours(
+pub unsafe extern "C" fn petal_router_get_neighbours(
     router: *const petal_router,
     neighbours: *mut u64,
     room: usize,
@@ -122,15 +122,15 @@ pub unsafe extern "C" fn petal_router_neighbours(
 
 /// Describes the edge to a neighbour.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_edge(
+pub unsafe extern "C" fn petal_router_get_edge(
     router: *const petal_router,
     neighbour: u64,
-    edge: *mut petal_edge,
+    edge: *mut petal_router_edge,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read router, fill edge], {
         let told = router.edge(neighbour)?;
-        edge.set(petal_edge {
+        edge.set(petal_router_edge {
             struct_size: 0,
             neighbour: told.neighbour,
             link: told.link,
@@ -176,8 +176,8 @@ pub unsafe extern "C" fn petal_router_advertise_changes(
     })
 }
 
-/// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_RECEIVED_*`. The function
-/// checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+/// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The
+/// function checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
 /// difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
 /// of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
@@ -188,14 +188,14 @@ pub unsafe extern "C" fn petal_router_receive(
     neighbour: u64,
     message: *const c_void,
     length: usize,
-    received: *mut petal_received,
+    received: *mut petal_router_received,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change router, bytes(message, length), maybe received], {
         received.set(match router.by(|router| router.receive(neighbour, message))? {
-            Received::Changed => PETAL_RECEIVED_CHANGED,
-            Received::Unchanged => PETAL_RECEIVED_UNCHANGED,
-            Received::NeedsAll => PETAL_RECEIVED_NEEDS_ALL,
+            Received::Changed => PETAL_ROUTER_RECEIVED_CHANGED,
+            Received::Unchanged => PETAL_ROUTER_RECEIVED_UNCHANGED,
+            Received::NeedsAll => PETAL_ROUTER_RECEIVED_NEEDS_ALL,
         });
         Ok(())
     })

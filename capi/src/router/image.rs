@@ -142,7 +142,7 @@ pub unsafe extern "C" fn petal_router_verify(router: *const petal_router, error:
 }
 
 /// Describes a router by its header, in constant time. `hashes` is the number of bits that a key sets, `bits` the
-/// number of bits of a level, and `offered` the number of insertions less that of removals.
+/// number of bits of a level, and `insertions` the number of insertions less that of removals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_describe(
     router: *const petal_router,
@@ -161,8 +161,8 @@ pub unsafe extern "C" fn petal_router_sync(router: *mut petal_router, error: *mu
     boundary!(error, [change router], router.by(|router| router.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_vouch(router: *mut petal_router, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change router], router.by(|router| router.vouch()))
+pub unsafe extern "C" fn petal_router_mark_clean(router: *mut petal_router, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change router], router.by(|router| router.mark_clean()))
 }

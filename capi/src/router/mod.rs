@@ -16,18 +16,19 @@
 //!     size_t length = 0;
 //!     petal_router_advertise(there, 1, &message, &length, NULL);
 //!     petal_router_receive(here, 2, message, length, NULL, NULL);
-//!     petal_route route = {0};
-//!     petal_router_route(here, "song", 4, NULL, 16, &route);
+//!     petal_router_route route = {0};
+//!     petal_router_get_route(here, "song", 4, NULL, 16, &route);
 //!
-//! The route is then `PETAL_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its messages and
-//! your queries. After a change, advertise to all neighbours. A neighbour whose `petal_router_receive()` gives
-//! `PETAL_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
+//! The route is then `PETAL_ROUTER_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its
+//! messages and your queries. After a change, advertise to all neighbours. A neighbour whose `petal_router_receive()`
+//! gives `PETAL_ROUTER_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are
+//! levels.
 //!
 //! A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
 //! one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
 //! of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
 //! docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
-//! key. Keep the fill of the last level below 0.3: `petal_router_rates()` reports it.
+//! key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
 //!
 //! Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
 //! repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn petal_router_free(router: *mut petal_router) {
 
 /// Returns the number of the node; 0 for NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_node(router: *const petal_router) -> u64 {
+pub unsafe extern "C" fn petal_router_get_node(router: *const petal_router) -> u64 {
     number!([read router], router.node())
 }
 

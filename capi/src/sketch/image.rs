@@ -141,7 +141,7 @@ pub unsafe extern "C" fn petal_sketch_verify(sketch: *const petal_sketch, error:
 }
 
 /// Describes a sketch by its header, in constant time. `hashes` is the number of cells of a number, `bits` the number
-/// of bits of all cells, and `offered` the number of insertions less that of removals.
+/// of bits of all cells, and `insertions` the number of insertions less that of removals.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_describe(
     sketch: *const petal_sketch,
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn petal_sketch_sync(sketch: *mut petal_sketch, error: *mu
     boundary!(error, [change sketch], sketch.by(|sketch| sketch.sync()))
 }
 
-/// Declares that the bytes are right as they are now, as `petal_filter_vouch()` does.
+/// Declares that the bytes are right as they are now, as `petal_filter_mark_clean()` does.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_sketch_vouch(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
-    boundary!(error, [change sketch], sketch.by(|sketch| sketch.vouch()))
+pub unsafe extern "C" fn petal_sketch_mark_clean(sketch: *mut petal_sketch, error: *mut petal_error) -> petal_status {
+    boundary!(error, [change sketch], sketch.by(|sketch| sketch.mark_clean()))
 }

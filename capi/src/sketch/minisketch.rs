@@ -39,9 +39,9 @@ pub unsafe extern "C" fn petal_sketch_export_minisketch(
 }
 
 /// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has to
-/// have the same capacity and bits of an element as the sketch of minisketch. `offered` of `petal_sketch_describe()` is
-/// 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
-/// set after the last sum, and changes nothing then.
+/// have the same capacity and bits of an element as the sketch of minisketch. `insertions` of `petal_sketch_describe()`
+/// is 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a
+/// bit set after the last sum, and changes nothing then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_import_minisketch(
     sketch: *mut petal_sketch,

@@ -12,14 +12,14 @@
 //!     if (petal_sketch_new(&spec, &theirs, NULL) != PETAL_OK) return 1;
 //!     petal_sketch_insert_u64(ours, 7);
 //!     petal_sketch_subtract(ours, theirs, NULL);
-//!     petal_listed listed[1000];
+//!     petal_sketch_listed listed[1000];
 //!     size_t count = 0;
 //!     bool is_complete = false;
 //!     petal_sketch_list(ours, listed, 1000, &count, &is_complete, NULL);
 //!
 //! A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
-//! a byte key is its hash (`petal_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
-//! tell that it has the number already, and does not list numbers that are there twice. With
+//! a byte key is its hash (`petal_spec_hash()`), and the sketch lists the hash. Insert a number only once: a sketch
+//! cannot tell that it has the number already, and does not list numbers that are there twice. With
 //! `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn petal_sketch_merge(
 
 /// A number that a sketch lists.
 #[repr(C)]
-pub struct petal_listed {
+pub struct petal_sketch_listed {
     /// The number: a uint64_t key, or the hash of a byte key.
     pub number: u64,
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
@@ -177,9 +177,9 @@ pub struct petal_listed {
     pub count: i64,
 }
 
-impl From<&Listed> for petal_listed {
-    fn from(&Listed { number, count }: &Listed) -> petal_listed {
-        petal_listed { number, count }
+impl From<&Listed> for petal_sketch_listed {
+    fn from(&Listed { number, count }: &Listed) -> petal_sketch_listed {
+        petal_sketch_listed { number, count }
     }
 }
 
@@ -187,13 +187,13 @@ impl From<&Listed> for petal_listed {
 /// number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
 /// is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
 /// right, but some numbers are missing. A `pinsketch` lists all numbers or none. Without the secret key of the sketch
-/// the function returns `PETAL_ERR_KEY_MISSING`. A sketch lists at most one number for each of its cells: one for each
-/// 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also
-/// bounds the time of the function, whatever bytes an image holds.
+/// the function returns `PETAL_ERR_SECRET_MISSING`. A sketch lists at most one number for each of its cells: one for
+/// each 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch
+/// also bounds the time of the function, whatever bytes an image holds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list(
     sketch: *const petal_sketch,
-    listed: *mut petal_listed,
+    listed: *mut petal_sketch_listed,
     room: usize,
     count: *mut usize,
     is_complete: *mut bool,
@@ -206,8 +206,8 @@ pub unsafe extern "C" fn petal_sketch_list(
 }
 
 /// Writes a listing to the outputs of a caller.
-fn write_listing(found: &Listing, listed: &mut [petal_listed], count: Out<usize>, is_complete: Out<bool>) {
-    list(found.listed.iter().map(petal_listed::from), listed, count);
+fn write_listing(found: &Listing, listed: &mut [petal_sketch_listed], count: Out<usize>, is_complete: Out<bool>) {
+    list(found.listed.iter().map(petal_sketch_listed::from), listed, count);
     is_complete.set(found.is_complete);
 }
 
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn petal_sketch_expected_failure_rate(
 /// Writes `PETAL_COMPATIBILITY_ID_SIZE` bytes that are the same for two sketches if one can be subtracted from the
 /// other.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_sketch_compatibility_id(
+pub unsafe extern "C" fn petal_sketch_get_compatibility_id(
     sketch: *const petal_sketch,
     id: *mut u8,
     error: *mut petal_error,

@@ -17,20 +17,20 @@ use crate::status::{petal_error, petal_status};
 use petal_core::{ListedValue, Presence, Result, Sketch};
 use std::ffi::c_void;
 
-/// What a sketch says of a number: one of `PETAL_PRESENCE_*`.
-pub type petal_presence = u32;
+/// What a sketch says of a number: one of `PETAL_SKETCH_PRESENCE_*`.
+pub type petal_sketch_presence = u32;
 
 /// The number is not there.
-pub const PETAL_PRESENCE_ABSENT: petal_presence = 0;
+pub const PETAL_SKETCH_PRESENCE_ABSENT: petal_sketch_presence = 0;
 /// The number is there.
-pub const PETAL_PRESENCE_THERE: petal_presence = 1;
+pub const PETAL_SKETCH_PRESENCE_PRESENT: petal_sketch_presence = 1;
 /// The sketch cannot say: each cell of the number has other numbers too. `petal_sketch_list()` may know.
-pub const PETAL_PRESENCE_UNKNOWN: petal_presence = 2;
+pub const PETAL_SKETCH_PRESENCE_UNKNOWN: petal_sketch_presence = 2;
 
 /// A number with its value.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct petal_pair {
+pub struct petal_sketch_pair {
     /// The number: a uint64_t key, or the hash of a byte key.
     pub number: u64,
     /// The value; 0 in a sketch without values.
@@ -40,20 +40,25 @@ pub struct petal_pair {
 }
 
 /// Asks a sketch for one number.
-fn look_up(sketch: &Sketch, number: u64, presence: Out<petal_presence>, pair: Out<petal_pair>) -> Result<()> {
+fn look_up(
+    sketch: &Sketch,
+    number: u64,
+    presence: Out<petal_sketch_presence>,
+    pair: Out<petal_sketch_pair>,
+) -> Result<()> {
     let (answer, count, value) = match sketch.get_u64(number)? {
-        Presence::Absent => (PETAL_PRESENCE_ABSENT, 0, 0),
-        Presence::There { count, value } => (PETAL_PRESENCE_THERE, count, value),
-        Presence::Unknown => (PETAL_PRESENCE_UNKNOWN, 0, 0),
+        Presence::Absent => (PETAL_SKETCH_PRESENCE_ABSENT, 0, 0),
+        Presence::There { count, value } => (PETAL_SKETCH_PRESENCE_PRESENT, count, value),
+        Presence::Unknown => (PETAL_SKETCH_PRESENCE_UNKNOWN, 0, 0),
     };
     presence.set(answer);
-    pair.set(petal_pair { number, value, count });
+    pair.set(petal_sketch_pair { number, value, count });
     Ok(())
 }
 
-/// Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_PRESENCE_*`. `pair`, nullable, becomes
-/// the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
-/// inserted only once.
+/// Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable,
+/// becomes the number with its count and value, which are 0 unless the number is there. The answer is right if each
+/// number was inserted only once.
 ///
 /// A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
 /// 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a number can be
@@ -63,8 +68,8 @@ pub unsafe extern "C" fn petal_sketch_get(
     sketch: *const petal_sketch,
     key: *const c_void,
     length: usize,
-    presence: *mut petal_presence,
-    pair: *mut petal_pair,
+    presence: *mut petal_sketch_presence,
+    pair: *mut petal_sketch_pair,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read sketch, out presence, bytes(key, length), maybe pair], {
@@ -77,8 +82,8 @@ pub unsafe extern "C" fn petal_sketch_get(
 pub unsafe extern "C" fn petal_sketch_get_u64(
     sketch: *const petal_sketch,
     number: u64,
-    presence: *mut petal_presence,
-    pair: *mut petal_pair,
+    presence: *mut petal_sketch_presence,
+    pair: *mut petal_sketch_pair,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read sketch, out presence, maybe pair], look_up(sketch, number, presence, pair))
@@ -89,8 +94,8 @@ pub unsafe extern "C" fn petal_sketch_get_u64(
 pub unsafe extern "C" fn petal_sketch_get_hash(
     sketch: *const petal_sketch,
     hash: u64,
-    presence: *mut petal_presence,
-    pair: *mut petal_pair,
+    presence: *mut petal_sketch_presence,
+    pair: *mut petal_sketch_pair,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read sketch, out presence, maybe pair], {
@@ -221,7 +226,7 @@ pub unsafe extern "C" fn petal_sketch_remove_value_batch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list_values(
     sketch: *const petal_sketch,
-    pairs: *mut petal_pair,
+    pairs: *mut petal_sketch_pair,
     room: usize,
     count: *mut usize,
     is_complete: *mut bool,
@@ -229,7 +234,7 @@ pub unsafe extern "C" fn petal_sketch_list_values(
 ) -> petal_status {
     boundary!(error, [read sketch, out count, out is_complete, room(pairs, room)], {
         let found = sketch.list_values()?;
-        let pair = |one: &ListedValue| petal_pair { number: one.number, value: one.value, count: one.count };
+        let pair = |one: &ListedValue| petal_sketch_pair { number: one.number, value: one.value, count: one.count };
         list(found.listed.iter().map(pair), pairs, count);
         is_complete.set(found.is_complete);
         Ok(())

@@ -13,7 +13,7 @@
 //! `docs/format.md` has the format.
 
 use super::whole::write_keys;
-use super::{petal_listed, petal_sketch, write_listing};
+use super::{petal_sketch, petal_sketch_listed, write_listing};
 use crate::arguments::{self, arguments};
 use crate::boundary::{boundary, number};
 use crate::handle::{self, Handle, owner};
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn petal_stream_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_stream_list(
     stream: *const petal_stream,
-    listed: *mut petal_listed,
+    listed: *mut petal_sketch_listed,
     room: usize,
     count: *mut usize,
     is_complete: *mut bool,

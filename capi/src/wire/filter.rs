@@ -27,8 +27,8 @@ pub unsafe extern "C" fn petal_filter_packed_size(
 /// Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
 /// bytes the form has. Threads may insert meanwhile: the form has every key whose insertion happened before, and may be
 /// larger. Take `petal_filter_pack_to()` then. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
-/// `PETAL_ERR_DIRTY` if nobody vouches for the filter, and `PETAL_ERR_CORRUPT` if the filter lies in an image that does
-/// not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+/// `PETAL_ERR_UNCLEAN` if nobody marked the filter clean, and `PETAL_ERR_CORRUPT` if the filter lies in an image that
+/// does not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_pack(
     filter: *const petal_filter,

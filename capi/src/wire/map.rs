@@ -25,8 +25,8 @@ pub unsafe extern "C" fn petal_map_packed_size(
 }
 
 /// Writes a map's packed form into a buffer. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
-/// `PETAL_ERR_DIRTY` if nobody vouches for the map, and `PETAL_ERR_CORRUPT` if the map lies in an image that does not
-/// match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+/// `PETAL_ERR_UNCLEAN` if nobody marked the map clean, and `PETAL_ERR_CORRUPT` if the map lies in an image that does
+/// not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_pack(
     map: *const petal_map,

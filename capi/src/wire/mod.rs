@@ -4,8 +4,8 @@
 //! The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
 //! takes at most 1 % and 32 bytes more than the entropy of its fill. So a bit array of which few bits are set becomes
 //! small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and
-//! fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_spec()`. Every kind
-//! of filter and map can be packed.
+//! fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_get_spec()`. Every
+//! kind of filter and map can be packed.
 //!
 //! A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
 //! need. The receiver's filter must be in the older state to the byte, its count included.

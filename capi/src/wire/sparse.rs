@@ -13,7 +13,7 @@ use petal_core::wire::sparse;
 /// one. The filter's image has at most `memory` bytes; 0 is no limit. `petal_spec_expected_false_positive_rate()` tells
 /// the rate. Returns `PETAL_ERR_TOO_LARGE` if no filter is so small.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_wire_spec(
+pub unsafe extern "C" fn petal_wire_get_spec(
     keys: u64,
     packed_bytes: u64,
     memory: u64,

@@ -35,7 +35,7 @@ pub enum Command {
     /// For the kind `approximator`, which takes keys at any time and joins the values of each key as its parameter
     /// lattice says: to the greatest, the least, or the union. Records are as for `petal map build`. Where reading
     /// records fails half-way, the records before are in the map, and the file is sound. Where the command itself is
-    /// stopped, by Ctrl-C too, the file stays marked as dirty: see `petal vouch`.
+    /// stopped, by Ctrl-C too, the file stays marked as unclean: see `petal mark-clean`.
     #[command(after_long_help = manual::after_help("map put"))]
     Put(Change),
     /// Give keys that are in a map other values, in place.

@@ -81,7 +81,7 @@ pub enum Command {
     /// Insert keys into a filter, in place.
     ///
     /// If reading the keys fails, the keys before the failure are inserted, and the file is sound. If the command
-    /// itself is stopped, by Ctrl-C too, the file stays dirty: see `petal vouch`.
+    /// itself is stopped, by Ctrl-C too, the file stays unclean: see `petal mark-clean`.
     #[command(after_long_help = manual::after_help("insert"))]
     Insert(Change),
     /// Remove keys from a filter, in place, one occurrence of each.
@@ -124,18 +124,18 @@ pub enum Command {
     /// Check every byte of filters' files against their checksums.
     #[command(after_long_help = manual::after_help("verify"))]
     Verify(Filters),
-    /// Declare a dirty file clean as it is, after its writer was stopped.
+    /// Declare an unclean file clean as it is, after its writer was stopped.
     ///
-    /// A program that inserts into a file first marks the file as dirty. At the end it writes new checksums and marks
-    /// the file as clean. This command does the same for a dirty file as it is now.
+    /// A program that inserts into a file first marks the file as unclean. At the end it writes new checksums and marks
+    /// the file as clean. This command does the same for an unclean file as it is now.
     ///
     /// Use the command if `petal insert` or another program was stopped (by Ctrl-C, kill or a crash) and the machine
     /// did not crash. The file then has all inserted keys, and inserting a key again does no harm. Do not use the
     /// command after a crash of the machine or a power failure: parts of the file may be missing on the disk, and the
     /// filter would deny keys. Build the filter again then. The command refuses a clean file that `petal verify`
     /// rejects, because such a file is damaged.
-    #[command(after_long_help = manual::after_help("vouch"))]
-    Vouch(Filters),
+    #[command(after_long_help = manual::after_help("mark-clean"))]
+    MarkClean(Filters),
     /// Write the union of filters.
     ///
     /// The filters must agree in kind, size, hash function and seed or key. Filters of different inputs agree in size
@@ -228,7 +228,7 @@ pub enum Command {
     ///
     /// A map gives the values of keys, and does not store the keys. It gives the exact value of each key that it was
     /// built from. It says that other keys are absent, except for a share that you choose, which get a meaningless
-    /// value. `petal info`, `verify` and `vouch` take maps too.
+    /// value. `petal info`, `verify` and `mark-clean` take maps too.
     #[command(after_long_help = manual::after_help("map"))]
     Map(map::Map),
     /// Make small sketches of sets, and list what only one set has.
@@ -779,7 +779,7 @@ pub struct Plan {
     /// How many keys of --frequent there are; as many as --keys if not given.
     #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = numbers::positive)]
     #[arg(requires = "frequent")]
-    pub strangers: Option<u64>,
+    pub non_members: Option<u64>,
     /// More keys than N may come, and the rate has to hold for them too.
     #[arg(long)]
     pub growing: bool,

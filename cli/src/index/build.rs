@@ -12,7 +12,7 @@ use crate::stdio::{check_standard_input, stdin};
 use petal::index as kind;
 use petal::index::features::MAX_BITS;
 use petal::index::layout::MAX_WIDTH;
-use petal::{Features, Hasher, IndexBuilder, Spec};
+use petal::{Hasher, IndexBuilder, IndexFeatures, Spec};
 use serde::Serialize;
 use std::fs::File;
 use std::io::Read;
@@ -109,7 +109,7 @@ pub fn run(args: &index::Build, common: args::Common) -> Outcome {
         let mut text = Text::new()?;
         text.json(&Made {
             file: FileName::of(destination.path()),
-            rows: index.rows(),
+            rows: index.next_row(),
             width: index.width(),
             feature_bits: index.shape().feature_bits,
         })?;
@@ -127,9 +127,9 @@ fn made(args: &index::Build, mut spec: Spec, contents: Contents, rows: &Rows) ->
         let usual = if matches!(contents, Contents::Grams(_)) { 0.1 } else { 0.01 };
         let size = match (args.width, args.fpr) {
             (Some(width), _) => (width, petal::sizing::bloom::optimal_hashes(width, most, MAX_BITS)),
-            (None, Some(rate)) => Features::size_for(most, rate)
+            (None, Some(rate)) => IndexFeatures::size_for(most, rate)
                 .map_err(|error| Failure::new(format_args!("--fpr: {error}; divide the documents")))?,
-            (None, None) => Features::size_for(most, usual)
+            (None, None) => IndexFeatures::size_for(most, usual)
                 .unwrap_or_else(|_| (MAX_WIDTH, petal::sizing::bloom::optimal_hashes(MAX_WIDTH, most, MAX_BITS))),
         };
         (width, bits) = (size.0, Some(u64::from(size.1)));

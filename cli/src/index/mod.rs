@@ -11,7 +11,7 @@ use crate::file_name::{FileName, hexadecimal, name};
 use crate::image_file;
 use crate::numbers::short;
 use crate::output::{Table, Text};
-use petal::{Index, SearchOptions, Similarity};
+use petal::{Index, IndexSearchOptions, IndexSimilarity};
 use queries::Query;
 use serde::Serialize;
 use std::path::Path;
@@ -51,7 +51,7 @@ struct Opened {
 impl Opened {
     fn new(path: &Path, secret: &args::Secret) -> Outcome<Opened> {
         let index = image_file::open_index(path, image_file::secret(secret)?)?;
-        image_file::warn_if_dirty(path, &index);
+        image_file::warn_if_unclean(path, &index);
         let attachment = index.attachment()?;
         Ok(Opened { index, attachment })
     }
@@ -71,24 +71,27 @@ pub fn search(args: &index::Search, common: args::Common) -> Outcome {
     let similarity = measure(&args.queries.measure)?;
     match args.at_least {
         None => {
-            if similarity != Similarity::Tanimoto {
+            if similarity != IndexSimilarity::Tanimoto {
                 return Err(Failure::new("--measure needs --at-least: a row has all bits of a query, or it has not"));
             }
             answer(&args.queries, common, |index, query| {
                 let mut rows = Vec::new();
-                index.contains_all(query, &mut SearchOptions::default(), &mut |_, id| {
+                index.visit_containing(query, &mut IndexSearchOptions::default(), &mut |_, id| {
                     rows.push((id, None));
                     true
                 })?;
                 // Inside the index rows with few bits come first.
                 rows.sort_unstable_by_key(|(id, _)| *id);
-                let rate = if common.json { Some(index.false_positive_rate_of(query)?) } else { None };
+                let rate = if common.json { Some(index.expected_false_positive_rate(query)?) } else { None };
                 Ok((rows, rate))
             })
         }
         Some(threshold) => answer(&args.queries, common, |index, query| {
-            let hits =
-                index.at_least(query, threshold, &mut SearchOptions { similarity, ..SearchOptions::default() })?;
+            let hits = index.find_similar(
+                query,
+                threshold,
+                &mut IndexSearchOptions { similarity, ..IndexSearchOptions::default() },
+            )?;
             Ok((hits.iter().map(|hit| (hit.id, Some(hit.similarity))).collect(), None))
         }),
     }
@@ -97,7 +100,7 @@ pub fn search(args: &index::Search, common: args::Common) -> Outcome {
 pub fn top(args: &index::Top, common: args::Common) -> Outcome {
     let (similarity, k) = (measure(&args.queries.measure)?, usize::try_from(args.k).unwrap_or(usize::MAX));
     answer(&args.queries, common, |index, query| {
-        let hits = index.top(query, k, &mut SearchOptions { similarity, ..SearchOptions::default() })?;
+        let hits = index.find_top(query, k, &mut IndexSearchOptions { similarity, ..IndexSearchOptions::default() })?;
         Ok((hits.iter().map(|hit| (hit.id, Some(hit.similarity))).collect(), None))
     })
 }
@@ -159,15 +162,15 @@ fn print_name(text: &mut Text, names: &[&[u8]], id: u64) -> Outcome<()> {
 }
 
 /// The measure with this name.
-fn measure(name: &str) -> Outcome<Similarity> {
+fn measure(name: &str) -> Outcome<IndexSimilarity> {
     let weights = name.strip_prefix("tversky:").and_then(|weights| weights.split_once(','));
     let similarity = match (name, weights) {
-        ("tanimoto", _) => Similarity::Tanimoto,
-        ("dice", _) => Similarity::Dice,
-        ("cosine", _) => Similarity::Cosine,
-        ("hamming", _) => Similarity::Hamming,
+        ("tanimoto", _) => IndexSimilarity::Tanimoto,
+        ("dice", _) => IndexSimilarity::Dice,
+        ("cosine", _) => IndexSimilarity::Cosine,
+        ("hamming", _) => IndexSimilarity::Hamming,
         (_, Some((alpha, beta))) => match (alpha.parse(), beta.parse()) {
-            (Ok(alpha), Ok(beta)) => Similarity::Tversky { alpha, beta },
+            (Ok(alpha), Ok(beta)) => IndexSimilarity::Tversky { alpha, beta },
             _ => return Err(Failure::new(format_args!("--measure {name}: the weights are no numbers"))),
         },
         _ => {
@@ -201,7 +204,7 @@ pub fn info(args: &index::Info, common: args::Common) -> Outcome {
     let opened = Opened::new(&args.index, &args.secret)?;
     let (index, shape, (contents, names)) = (&opened.index, *opened.index.shape(), opened.contents());
     let (mut rows, mut bits) = (0_u64, 0_u64);
-    for row in 0..index.rows() {
+    for row in 0..index.next_row() {
         if let Some((_, ones)) = index.row_at(row)? {
             (rows, bits) = (rows + 1, bits.saturating_add(ones));
         }
@@ -210,7 +213,7 @@ pub fn info(args: &index::Info, common: args::Common) -> Outcome {
         file: FileName::of(&args.index),
         contents: contents.name(),
         rows,
-        removed: index.rows() - rows.min(index.rows()),
+        removed: index.next_row() - rows.min(index.next_row()),
         capacity: index.capacity(),
         width: index.width(),
         feature_bits: shape.feature_bits,
@@ -247,7 +250,7 @@ pub fn export(args: &index::Info, _: args::Common) -> Outcome {
     text.line(format_args!("#num_bits={}", index.width()))?;
     text.line(format_args!("#software=petal/{}", env!("CARGO_PKG_VERSION")))?;
     let mut bytes = vec![0; index.row_bytes()];
-    for row in 0..index.rows() {
+    for row in 0..index.next_row() {
         let Some((id, _)) = index.row_at(row)? else { continue };
         let own = name_of(&names, id);
         if own.as_ref().is_some_and(|own| own.iter().any(|byte| b"\t\n\r".contains(byte))) {

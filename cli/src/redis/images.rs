@@ -81,7 +81,7 @@ pub fn import(args: &args::redis::Import, common: args::Common) -> Outcome {
     let key = image_file::secret(&args.secret)?;
     let open = |path: &Path| {
         let image = image_file::open_any(path, Mode::Read, key)?;
-        image_file::refuse_dirty(path, &image)?;
+        image_file::refuse_unclean(path, &image)?;
         Ok::<Handle, Failure>(image)
     };
     let mut images = Vec::new();

@@ -216,7 +216,7 @@ fn sketch_of(records: &Records, key: &SecretKey) -> Outcome<Sketch> {
         sketch.insert_batch(&petal::Keys::Hashes(hashes)).outcome?;
     }
     // The digests have a second half, which tells records with one hash apart.
-    if sketch.offered() != records.digests().len() as u64 {
+    if sketch.insertions() != records.digests().len() as u64 {
         return Err(Failure::new("two records have the same hash under the key of this run: run the command again"));
     }
     Ok(sketch)

@@ -14,15 +14,15 @@ const PIECE: usize = 4;
 impl Base {
     /// Gives a copy of the payload, a few regions at a time, with the regions' entries in the table of checksums.
     /// Returns whether nobody vouches for the bytes that were given. In an image in place a region that nobody touched
-    /// is checked against its entry first, unless nobody vouches for the filter anyway (`unvouched`). A compact form is
-    /// checked as a whole.
+    /// is checked against its entry first, unless nobody marked the filter clean anyway (`stays_unclean`). A compact
+    /// form is checked as a whole.
     ///
     /// # Errors
     /// Those of `give`; [`Status::Corrupt`](crate::Status::Corrupt);
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub(crate) fn for_each_region(
         &self,
-        unvouched: bool,
+        stays_unclean: bool,
         give: impl FnMut(&[u8], &[u64]) -> Result<()>,
     ) -> Result<bool> {
         let words = self.words.shared();
@@ -31,12 +31,12 @@ impl Base {
                 format::compact::check_digest(compact.bytes())?;
             }
             copy_regions(words, |_, _, _| Ok(()), give)?;
-            return Ok(unvouched);
+            return Ok(stays_unclean);
         };
         // Others may be changing an image that is open for reading; the checksum of its table shows that.
-        let reading = !unvouched && place.image.access() == Access::Read;
+        let reading = !stays_unclean && place.image.access() == Access::Read;
         let before = if reading { place.clean_table()? } else { None };
-        let mut changed = unvouched || reading && before.is_none();
+        let mut changed = stays_unclean || reading && before.is_none();
         if !changed && !place.is_marked() && !place.table.is_sealed(place.checksum()) {
             changed = reading && place.clean_table()? != before;
             if !changed && !place.table.is_sealed(place.checksum()) {

@@ -1,8 +1,8 @@
 //! How an image in place is written by one handle or by many processes together, and how it is read meanwhile.
 //!
-//! *Clean* means that somebody vouched for exactly these bytes, and that they match their checksums. *Dirty* means that
-//! nobody does. A handle that began with a clean image and changed it vouches for the change when it seals the image.
-//! [`Base::vouch`] vouches for whatever bytes there are.
+//! *Clean* means that somebody marked exactly these bytes clean, and that they match their checksums. *Unclean* means
+//! that nobody does. A handle that began with a clean image and changed it vouches for the change when it seals the
+//! image. [`Base::mark_clean`] vouches for whatever bytes there are.
 //!
 //! Before a handle first changes a region, it *marks* the region: it compares the region with its entry in the table of
 //! checksums, and makes the entry 0. A region that does not match is not changed, so that no damage gets a new
@@ -29,7 +29,7 @@ pub(crate) use marks::Marks;
 use crate::contract::Base;
 use crate::error::{Error, Result, error};
 use crate::format::{
-    self, COUNT_OFFSET, DIRTY, HEADER_LENGTH, Header, REGION_WORDS, SHARING_OFFSET, STATE_OFFSET, Table,
+    self, COUNT_OFFSET, HEADER_LENGTH, Header, REGION_WORDS, SHARING_OFFSET, STATE_OFFSET, Table, UNCLEAN,
 };
 use crate::storage::{Access, ImageBytes};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -56,7 +56,7 @@ impl<'a> Place<'a> {
         self.image.word(STATE_OFFSET)
     }
 
-    /// Whether the image says that it is dirty.
+    /// Whether the image says that it is unclean.
     fn is_marked(&self) -> bool {
         self.state().load(Ordering::Relaxed) != 0
     }
@@ -79,41 +79,41 @@ impl<'a> Place<'a> {
     }
 
     /// The checksum of the table of a clean image, by which two sealed images of one payload can be told apart. `None`
-    /// if the image is dirty.
+    /// if the image is unclean.
     fn clean_table(&self) -> Result<Option<u64>> {
-        Ok((!self.header()?.dirty).then(|| self.table.own_checksum()))
+        Ok((!self.header()?.unclean).then(|| self.table.own_checksum()))
     }
 
     /// Refuses to begin with a clean image whose table is damaged, because sealing would accept an entry that damage
     /// made 0.
-    fn check_table(&self, dirty: bool) -> Result<()> {
-        if dirty || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
+    fn check_table(&self, unclean: bool) -> Result<()> {
+        if unclean || self.table.is_sealed(self.checksum()) { Ok(()) } else { Err(damaged_table()) }
     }
 
     /// Refuses to seal an image whose end was cut off since it was clean and now reads as zeros, because then no writer
-    /// made these entries 0. The table's last word is its checksum, which nobody writes while the image is dirty.
+    /// made these entries 0. The table's last word is its checksum, which nobody writes while the image is unclean.
     fn check_end(&self) -> Result<()> {
         if self.table.own_checksum() != 0 { Ok(()) } else { Err(damaged_table()) }
     }
 
-    /// Marks the image dirty, on the disk too, before anything else is written.
-    fn make_dirty(&self) -> Result<()> {
-        let before = self.state().swap(DIRTY, Ordering::Release);
+    /// Marks the image unclean, on the disk too, before anything else is written.
+    fn make_unclean(&self) -> Result<()> {
+        let before = self.state().swap(UNCLEAN, Ordering::Release);
         let written = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
         if written.is_err() {
-            // Nothing was changed yet, so nothing is dirty.
+            // Nothing was changed yet, so nothing is unclean.
             self.state().store(before, Ordering::Release);
         }
         written
     }
 
-    /// Makes a dirty image clean, with this header: its second part goes to the disk first, then the state.
+    /// Makes an unclean image clean, with this header: its second part goes to the disk first, then the state.
     fn make_clean(&self, header: &Header) -> Result<()> {
         self.image.write(COUNT_OFFSET, &header.second_part(self.checksum()))?;
         let written = self.image.write(STATE_OFFSET, &[0; 8]);
         if written.is_err() {
-            // The disk may have either state. In this process the image stays dirty.
-            self.state().store(DIRTY, Ordering::Release);
+            // The disk may have either state. In this process the image stays unclean.
+            self.state().store(UNCLEAN, Ordering::Release);
             let _ = self.image.flush(STATE_OFFSET, STATE_OFFSET + 8);
         }
         written

@@ -12,31 +12,33 @@ use core::sync::atomic::{Ordering, fence};
 const ATTEMPTS: u32 = 4;
 
 impl Base {
-    /// Whether nobody vouches for what this filter holds now: it came from a dirty image, or took in a filter that did,
-    /// or is open for reading while another handle changes the image.
-    pub fn is_unvouched(&self) -> bool {
+    /// Whether nobody vouches for what this filter holds now: it came from an unclean image, or took in a filter that
+    /// did, or is open for reading while another handle changes the image.
+    pub fn stays_unclean(&self) -> bool {
         match self.place() {
-            Some(place) if place.image.access() == Access::Read => place.header().map_or(true, |header| header.dirty),
-            _ => self.header.dirty,
+            Some(place) if place.image.access() == Access::Read => place.header().map_or(true, |header| header.unclean),
+            _ => self.header.unclean,
         }
     }
 
-    /// Whether an image of these bytes would be dirty, because nobody vouches for them, or nobody does yet.
-    pub fn is_dirty(&self) -> bool {
+    /// Whether an image of these bytes would be unclean, because nobody marked them clean, or nobody does yet.
+    pub fn is_unclean(&self) -> bool {
         let marked = self.place().is_some_and(|place| place.is_marked());
-        self.header.dirty && self.words.in_place() != Some(Access::Read) || marked
+        self.header.unclean && self.words.in_place() != Some(Access::Read) || marked
     }
 
-    /// `checked`, unless this is a dirty image that is only read: a writer may have died in a change, or may be making
-    /// one, and nobody has put the payload in order ([`Payload::mend`](crate::contract::Payload::mend)).
+    /// `checked`, unless this is an unclean image that is only read: a writer may have died in a change, or may be
+    /// making one, and nobody has put the payload in order ([`Payload::mend`](crate::contract::Payload::mend)).
     pub(crate) fn unless_unmended(&self, checked: Result<()>) -> Result<()> {
         match checked {
-            Err(_) if self.words.in_place() == Some(Access::Read) && (self.header.dirty || self.is_dirty()) => Ok(()),
+            Err(_) if self.words.in_place() == Some(Access::Read) && (self.header.unclean || self.is_unclean()) => {
+                Ok(())
+            }
             checked => checked,
         }
     }
 
-    /// How many keys were offered, as the image says now. If its header is damaged, as it said before.
+    /// How many keys were inserted, as the image says now. If its header is damaged, as it said before.
     pub fn count_now(&self) -> u64 {
         match self.place() {
             Some(place) if place.image.access() == Access::Read => {
@@ -51,14 +53,14 @@ impl Base {
     ///
     /// # Errors
     /// [`Status::Corrupt`], naming the bytes, if a region differs from its checksum, or the header or table does.
-    /// [`Status::Dirty`] if all other regions match but some were touched, or the image or the filter is dirty.
+    /// [`Status::Unclean`] if all other regions match but some were touched, or the image or the filter is unclean.
     pub(crate) fn verify(&self, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let Some(place) = self.place() else {
             if let Some(compact) = self.words.borrowed_from() {
                 format::compact::check_digest(compact.bytes())?;
                 progress(self.words.bytes());
             }
-            return if self.header.dirty { Err(Status::Dirty.into()) } else { Ok(()) };
+            return if self.header.unclean { Err(Status::Unclean.into()) } else { Ok(()) };
         };
         for _ in 0..ATTEMPTS {
             let before = place.clean_table()?;
@@ -67,7 +69,7 @@ impl Base {
             fence(Ordering::Acquire);
             let after = place.clean_table()?;
             if before.is_none() || after.is_none() {
-                return Err(Status::Dirty.into());
+                return Err(Status::Unclean.into());
             }
             // Otherwise the image was changed and sealed meanwhile. That is also so if the table is in order now, or a
             // moment later: an image that came back to the same bytes has the same table when it is sealed.
@@ -80,7 +82,7 @@ impl Base {
                 }
             }
         }
-        Err(error!(Dirty, "the image is changed again and again while it is read"))
+        Err(error!(Unclean, "the image is changed again and again while it is read"))
     }
 
     /// Compares all regions that nobody touched. Returns whether any were touched.
@@ -103,20 +105,20 @@ impl Base {
     }
 
     /// Checks an image in place that is clean, or was when this handle began, against its checksums, before its bits go
-    /// into another filter. Returns whether nobody vouches for the bits.
+    /// into another filter. Returns whether nobody marked the bits clean.
     ///
     /// # Errors
     /// [`Status::Corrupt`].
-    pub(crate) fn check_vouched(&self) -> Result<bool> {
-        let unvouched = self.is_unvouched();
+    pub(crate) fn check_marked_clean(&self) -> Result<bool> {
+        let stays_unclean = self.stays_unclean();
         match self.place() {
-            Some(_) if unvouched => Ok(true),
+            Some(_) if stays_unclean => Ok(true),
             // This handle or others that share the image have touched the regions whose entries are 0.
             Some(place) if place.image.access() != Access::Read && place.is_marked() => {
                 self.compare(place, &mut |_| {}).map(|_| false)
             }
             _ => match self.verify(&mut |_| {}) {
-                Err(error) if error.status() == Status::Dirty => Ok(true),
+                Err(error) if error.status() == Status::Unclean => Ok(true),
                 verified => verified.map(|()| false),
             },
         }

@@ -10,11 +10,11 @@ use core::sync::atomic::Ordering;
 impl Base {
     /// Brings an image in place up to date. An image that this handle found clean and changed becomes clean again:
     /// payload and table first, then the count, then the state, each on the disk before the next. An image that nobody
-    /// vouches for, or that others share, is written to the disk and stays dirty. The cost depends on how much was
+    /// vouches for, or that others share, is written to the disk and stays unclean. The cost depends on how much was
     /// changed. The filter's own memory and an image that is only read need nothing.
     ///
     /// # Errors
-    /// The system's errors; the image then stays dirty, and another call tries again.
+    /// The system's errors; the image then stays unclean, and another call tries again.
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) in a child of the process that opened the
     /// image to change it.
     pub fn sync(&mut self) -> Result<()> {
@@ -22,12 +22,12 @@ impl Base {
             Some(Access::Read) if self.words.image().is_some_and(ImageBytes::is_inherited) => Err(self.refusal()),
             None | Some(Access::Read) => Ok(()),
             Some(Access::Write) => {
-                if *self.offered.get_mut() > 0 {
+                if *self.insertions.get_mut() > 0 {
                     self.begin_writing()?;
                     self.header.count = self.count();
-                    *self.offered.get_mut() = 0;
+                    *self.insertions.get_mut() = 0;
                 }
-                match (self.writing, self.header.dirty) {
+                match (self.writing, self.header.unclean) {
                     (false, _) => Ok(()),
                     (true, false) => {
                         self.place_for(Access::Write)?.check_end()?;
@@ -40,7 +40,7 @@ impl Base {
         }
     }
 
-    /// Writes all bytes to the disk, and leaves the image dirty.
+    /// Writes all bytes to the disk, and leaves the image unclean.
     fn flush(&self) -> Result<()> {
         let place = self.place_for(Access::Write)?;
         place.count().store(self.header.count, Ordering::Release);
@@ -70,10 +70,10 @@ impl Base {
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) for an image that is open for reading or to
-    /// be shared; the system's errors, after which the image is dirty.
-    pub(crate) fn vouch(&mut self) -> Result<()> {
+    /// be shared; the system's errors, after which the image is unclean.
+    pub(crate) fn mark_clean(&mut self) -> Result<()> {
         if self.is_own() {
-            self.header.dirty = false;
+            self.header.unclean = false;
             return Ok(());
         }
         if !self.writing {
@@ -82,9 +82,9 @@ impl Base {
         let place = self.place_for(Access::Write)?;
         place.table.clear();
         self.header.count = self.count();
-        *self.offered.get_mut() = 0;
+        *self.insertions.get_mut() = 0;
         let sealed = self.seal();
-        self.header.dirty = sealed.is_err();
+        self.header.unclean = sealed.is_err();
         sealed
     }
 }

@@ -16,37 +16,37 @@ const CHANGED: u64 = 1 << 33;
 
 impl Base {
     /// Joins the handles that share the image. In a file they count themselves, each at the gate that [`Mapping`]
-    /// holds. A buffer has no locks, so nobody knows which handle is the last, and the image stays dirty.
+    /// holds. A buffer has no locks, so nobody knows which handle is the last, and the image stays unclean.
     ///
     /// # Errors
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors.
     pub(crate) fn begin_sharing(&mut self) -> Result<()> {
         let place = self.place_for(Access::Share)?;
         let marks = Marks::new(place.table.entries().len())?;
-        let mut dirty = self.header.dirty;
+        let mut unclean = self.header.unclean;
         match place.image.file() {
             None => {
-                place.check_table(dirty)?;
-                place.make_dirty()?;
+                place.check_table(unclean)?;
+                place.make_unclean()?;
             }
             Some(file) => {
                 let before = place.sharing().load(Ordering::Relaxed);
-                // If no other handle is alive, the image is clean, or a process that died left it dirty.
-                let now = match (file.was_alone(), dirty) {
+                // If no other handle is alive, the image is clean, or a process that died left it unclean.
+                let now = match (file.was_alone(), unclean) {
                     (true, true) => 1,
                     (true, false) => 1 | BEGAN_CLEAN,
                     (false, _) => before.wrapping_add(1),
                 };
                 if file.was_alone() {
-                    place.check_table(dirty)?;
-                    place.make_dirty()?;
+                    place.check_table(unclean)?;
+                    place.make_unclean()?;
                 }
                 place.sharing().store(now, Ordering::Release);
-                dirty = now & BEGAN_CLEAN == 0;
+                unclean = now & BEGAN_CLEAN == 0;
                 file.leave_gate();
             }
         }
-        self.header.dirty = dirty;
+        self.header.unclean = unclean;
         self.marks = marks;
         self.writing = true;
         Ok(())
@@ -54,22 +54,22 @@ impl Base {
 
     /// Leaves the handles that share the image. The last one seals the image if all of them have left in order.
     pub(super) fn end_sharing(&mut self) -> Result<()> {
-        let offered = core::mem::take(self.offered.get_mut());
-        let changed = offered > 0 || self.marks.any();
+        let insertions = core::mem::take(self.insertions.get_mut());
+        let changed = insertions > 0 || self.marks.any();
         let place = self.place_for(Access::Share)?;
         let Some(file) = place.image.file() else {
-            add_saturating(place.count(), offered);
+            add_saturating(place.count(), insertions);
             return Ok(());
         };
         file.enter_gate()?;
-        add_saturating(place.count(), offered);
+        add_saturating(place.count(), insertions);
         let before = place.sharing().load(Ordering::Relaxed);
         let now = before.wrapping_sub((before & SHARERS).min(1)) | if changed { CHANGED } else { 0 };
         place.sharing().store(now, Ordering::Release);
         if !file.is_last() {
             return Ok(());
         }
-        if self.header.dirty || now & (SHARERS | BEGAN_CLEAN) != BEGAN_CLEAN || before & SHARERS == 0 {
+        if self.header.unclean || now & (SHARERS | BEGAN_CLEAN) != BEGAN_CLEAN || before & SHARERS == 0 {
             place.sharing().store(0, Ordering::Release);
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Base {
     }
 
     /// Adds this handle's keys to the image's count, and waits until everything that the sharers have inserted so far
-    /// is on the disk. The image stays dirty.
+    /// is on the disk. The image stays unclean.
     ///
     /// # Errors
     /// The system's errors.
@@ -90,7 +90,7 @@ impl Base {
         let place = self.place_for(Access::Share)?;
         let file = place.image.file();
         file.map_or(Ok(()), Mapping::enter_gate)?;
-        add_saturating(place.count(), self.offered.swap(0, Ordering::Relaxed));
+        add_saturating(place.count(), self.insertions.swap(0, Ordering::Relaxed));
         file.inspect(|file| file.leave_gate());
         place.image.flush(0, place.image.length())?;
         self.header.count = place.count().load(Ordering::Relaxed);

@@ -50,7 +50,7 @@ fn sealing_costs_what_was_changed() {
     assert_eq!(all, 2 * REGIONS * REGION_BYTES);
 }
 
-/// Whichever flush fails, the file is dirty or as it was, the handle knows that, and another sync puts it right.
+/// Whichever flush fails, the file is unclean or as it was, the handle knows that, and another sync puts it right.
 #[test]
 fn a_sync_that_fails_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -67,8 +67,8 @@ fn a_sync_that_fails_is_tried_again() {
         }
         assert_eq!(synced.unwrap_err().status(), Status::Io);
         let reader = opened(&path, Mode::Read);
-        assert!(reader.base().is_dirty() && filter.base().is_dirty());
-        assert_eq!(reader.verify().unwrap_err().status(), Status::Dirty);
+        assert!(reader.base().is_unclean() && filter.base().is_unclean());
+        assert_eq!(reader.verify().unwrap_err().status(), Status::Unclean);
         // A change between the two syncs is not lost either.
         filter.insert_hash(u64::MAX - flushes).unwrap();
         filter.sync().unwrap();
@@ -77,7 +77,7 @@ fn a_sync_that_fails_is_tried_again() {
     }
 }
 
-/// If the image cannot be marked dirty, nothing is changed.
+/// If the image cannot be marked unclean, nothing is changed.
 #[test]
 fn nothing_begins_before_it_is_on_the_disk() {
     let folder = tempfile::tempdir().unwrap();

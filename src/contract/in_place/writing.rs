@@ -1,4 +1,4 @@
-//! A single writer marks the image dirty before its first change, and brings it up to date when its handle ends.
+//! A single writer marks the image unclean before its first change, and brings it up to date when its handle ends.
 
 use super::Marks;
 use crate::contract::Base;
@@ -8,7 +8,7 @@ use crate::storage::Access;
 use core::sync::atomic::Ordering;
 
 impl Base {
-    /// Marks the image dirty, on its disk too, unless this handle has done so.
+    /// Marks the image unclean, on its disk too, unless this handle has done so.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is not open for one writer;
@@ -19,20 +19,20 @@ impl Base {
             None => Ok(()),
             Some(Access::Write) if self.writing => Ok(()),
             _ => {
-                self.place_for(Access::Write)?.check_table(self.header.dirty)?;
+                self.place_for(Access::Write)?.check_table(self.header.unclean)?;
                 self.begin_unchecked()
             }
         }
     }
 
-    /// Whether an image that is open for one writer is marked dirty by this handle.
+    /// Whether an image that is open for one writer is marked unclean by this handle.
     #[inline]
     pub(crate) fn has_begun(&self) -> bool {
         self.writing && self.words.in_place() == Some(Access::Write)
     }
 
-    /// The payload of a dirty image or copy, to be put in order ([`Payload::mend`](crate::contract::Payload::mend)). A
-    /// region that differs from its checksum may be changed too. It goes on differing until somebody vouches for the
+    /// The payload of an unclean image or copy, to be put in order ([`Payload::mend`](crate::contract::Payload::mend)).
+    /// A region that differs from its checksum may be changed too. It goes on differing until somebody marks the clean
     /// image.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Base {
     pub(super) fn begin_unchecked(&mut self) -> Result<()> {
         let place = self.place_for(Access::Write)?;
         let marks = Marks::new(place.table.entries().len())?;
-        place.make_dirty()?;
+        place.make_unclean()?;
         self.marks = marks;
         self.writing = true;
         Ok(())
@@ -58,7 +58,7 @@ impl Base {
 
     /// Makes a writable image in place that of the empty filter which the header describes.
     pub(crate) fn initialise(&mut self) -> Result<()> {
-        let header = Header { dirty: true, ..self.header.clone() }.encode();
+        let header = Header { unclean: true, ..self.header.clone() }.encode();
         let place = self.place_for(Access::Write)?;
         // Every step that can fail comes before the first byte is written.
         let marks = Marks::new(place.table.entries().len())?;
@@ -69,17 +69,18 @@ impl Base {
         self.seal()
     }
 
-    /// Leaves an image in place as it is, dirty if it was written. This is for a handle whose state cannot be trusted.
+    /// Leaves an image in place as it is, unclean if it was written. This is for a handle whose state cannot be
+    /// trusted.
     pub fn abandon(&mut self) {
         self.writing = false;
-        *self.offered.get_mut() = 0;
+        *self.insertions.get_mut() = 0;
     }
 
     fn close(&mut self) -> Result<()> {
         match self.words.in_place() {
             Some(Access::Share) if self.writing => self.end_sharing(),
-            // The image stays dirty, and the system writes it to the disk in time.
-            Some(Access::Write) if self.writing && self.header.dirty => {
+            // The image stays unclean, and the system writes it to the disk in time.
+            Some(Access::Write) if self.writing && self.header.unclean => {
                 let place = self.place_for(Access::Write)?;
                 place.count().store(self.count(), Ordering::Release);
                 Ok(())
@@ -92,8 +93,8 @@ impl Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        // A failure leaves the image dirty, which its next reader sees; `sync` reports the failure to callers who ask.
-        // In a child of the process that opened the image, the image is only read, and nothing is done.
+        // A failure leaves the image unclean, which its next reader sees; `sync` reports the failure to callers who
+        // ask. In a child of the process that opened the image, the image is only read, and nothing is done.
         let _ = self.close();
     }
 }

@@ -158,13 +158,13 @@ impl<T: Table> Grown<T> {
         Ok(())
     }
 
-    /// Notes that `offered` keys were offered, and that `new` of them were new.
+    /// Notes that `insertions` keys were inserted, and that `new` of them were new.
     #[inline]
-    pub(crate) fn note(&mut self, offered: u64, new: u64) -> Result<()> {
+    pub(crate) fn note(&mut self, insertions: u64, new: u64) -> Result<()> {
         if new > 0 {
             self.store(self.stored().saturating_add(new))?;
         }
-        self.base.add_count(offered);
+        self.base.add_count(insertions);
         Ok(())
     }
 

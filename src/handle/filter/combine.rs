@@ -22,8 +22,8 @@ impl Filter {
 
     /// Becomes the union of both filters, which says true for every key for which either filter did. In a canonical
     /// kind the union has the same bits as a filter into which the keys of both were inserted. In kinds that grow, the
-    /// union's rate may be twice the rate that each filter keeps to. If the other filter is dirty, this one becomes
-    /// dirty too, until somebody vouches for it.
+    /// union's rate may be twice the rate that each filter keeps to. If the other filter is unclean, this one becomes
+    /// unclean too, until somebody marks it clean.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Full`] if there is no
@@ -36,8 +36,8 @@ impl Filter {
     }
 
     /// Becomes a filter that holds every key that both filters hold, and says true for others at a rate no higher than
-    /// either's now. The count becomes the smaller of both counts, which bounds the number of keys offered to both. If
-    /// the other filter is dirty, this one becomes dirty too, until somebody vouches for it.
+    /// either's now. The count becomes the smaller of both counts, which bounds the number of insertions to both. If
+    /// the other filter is unclean, this one becomes unclean too, until somebody marks it clean.
     ///
     /// # Errors
     /// As [`Filter::merge`].
@@ -60,7 +60,7 @@ impl Filter {
         operation: &str,
     ) -> Result<()> {
         check_compatible(self.base(), other.base())?;
-        let unvouched = other.base().check_vouched()?;
+        let stays_unclean = other.base().check_marked_clean()?;
         for filter in [&*self, other].into_iter().filter(|filter| !filter.base().is_own()) {
             filter.payload().check_payload()?;
         }
@@ -69,7 +69,7 @@ impl Filter {
             None => return Err(self.unsupported(operation)),
         }
         self.base_mut().set_count(count);
-        if unvouched || other.base().is_unvouched() {
+        if stays_unclean || other.base().stays_unclean() {
             self.base_mut().taint();
         }
         Ok(())
@@ -105,7 +105,7 @@ impl Filter {
 
     /// Moves time on by `steps` steps, in a kind that forgets its oldest keys. Each step forgets the keys that are the
     /// oldest then. Each kind says what a step is, and for how many steps at least a key is found. More steps than a
-    /// key is kept for do no more than that many. The count of keys offered stays.
+    /// key is kept for do no more than that many. The count of insertions stays.
     ///
     /// In an image in place the bits of forgotten keys are cleared while readers go on.
     ///

@@ -330,13 +330,13 @@ impl Filter {
         }
     }
 
-    /// Adds to the count of keys offered, for keys that were inserted in a way that does not count them. Threads may
+    /// Adds to the count of insertions, for keys that were inserted in a way that does not count them. Threads may
     /// call this while others use the filter. An image in place has the sum after the handle is synced or dropped. Each
     /// handle that shares the image adds its own part.
     ///
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if the filter is open for reading only.
-    pub fn add_offered(&self, keys: u64) -> Result<()> {
+    pub fn add_insertions(&self, keys: u64) -> Result<()> {
         if self.base().words().in_place() == Some(Access::Read) {
             return Err(self.base().refusal());
         }
@@ -433,7 +433,7 @@ impl Filter {
 
     /// The payload, for a program that itself computes on it and writes it, until the next [`Image::sync`]. Nobody else
     /// may use the filter meanwhile. Keys that the program inserts are not counted. An image in place is first marked
-    /// dirty with all of its regions, because the library does not learn which ones change. That reads the whole
+    /// unclean with all of its regions, because the library does not learn which ones change. That reads the whole
     /// payload, and so does the sync.
     ///
     /// # Errors

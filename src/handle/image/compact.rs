@@ -46,7 +46,7 @@ pub fn compact_size(row: &Row, geometry: &Geometry) -> Result<usize> {
 /// meanwhile: the form has all keys whose insertion happened before.
 ///
 /// # Errors
-/// [`Status::Unsupported`] if the filter has no compact form; [`Status::BufferTooSmall`]; [`Status::Dirty`] if nobody
+/// [`Status::Unsupported`] if the filter has no compact form; [`Status::BufferTooSmall`]; [`Status::Unclean`] if nobody
 /// vouches for the payload, which the form cannot say; [`Status::Corrupt`] if an image in place does not match its
 /// checksums; [`Status::OutOfMemory`].
 pub fn write_compact(base: &Base, to: &mut [u8]) -> Result<usize> {
@@ -55,21 +55,22 @@ pub fn write_compact(base: &Base, to: &mut [u8]) -> Result<usize> {
     let Some(whole) = to.get_mut(..length) else {
         return Err(error!(BufferTooSmall, "the buffer has {given} bytes, the compact form {length}"));
     };
-    let refusal = || error!(Dirty, "nobody vouches for the filter, and its compact form could not say so: vouch first");
-    if base.is_unvouched() {
+    let refusal =
+        || error!(Unclean, "nobody marked the filter clean, and its compact form could not say so: vouch first");
+    if base.stays_unclean() {
         return Err(refusal());
     }
     if base.is_own() {
         copy_words(base.words().shared(), &mut whole[..trailer.payload_bytes]);
     } else {
         let mut done = 0;
-        let unvouched = base.for_each_region(false, |bytes, _| {
+        let stays_unclean = base.for_each_region(false, |bytes, _| {
             let place = whole.get_mut(done..done + bytes.len()).ok_or(Status::Internal)?;
             place.copy_from_slice(bytes);
             done += bytes.len();
             Ok(())
         })?;
-        if unvouched {
+        if stays_unclean {
             return Err(refusal());
         }
     }

@@ -54,7 +54,7 @@ pub trait Image: Sized {
     fn copy(&self) -> Result<Self> {
         let mut copy = Self::over(self.base().copy()?)?;
         if !self.base().is_own() {
-            if copy.base().header().dirty {
+            if copy.base().header().unclean {
                 copy.payload_mut().mend()?;
             }
             copy.payload().check_payload()?;
@@ -66,8 +66,8 @@ pub trait Image: Sized {
     /// what the kind promises of its payload and, in an image in place, every region that has a checksum.
     ///
     /// # Errors
-    /// [`Status::Corrupt`], naming the bytes that differ. [`Status::Dirty`] if no bytes differ, but nobody vouches for
-    /// the payload: it is being changed, or was being changed when its process ended.
+    /// [`Status::Corrupt`], naming the bytes that differ. [`Status::Unclean`] if no bytes differ, but nobody vouches
+    /// for the payload: it is being changed, or was being changed when its process ended.
     fn verify(&self) -> Result<()> {
         self.verify_with(&mut |_| {})
     }
@@ -89,9 +89,9 @@ pub trait Image: Sized {
     /// # Errors
     /// [`Status::UnsupportedByHandle`] if an image is open for reading or to be shared; [`Status::Corrupt`] if the kind
     /// cannot have such a payload; the system's errors.
-    fn vouch(&mut self) -> Result<()> {
+    fn mark_clean(&mut self) -> Result<()> {
         self.payload().check_payload()?;
-        self.base_mut().vouch()
+        self.base_mut().mark_clean()
     }
 
     /// The length of the image in bytes.

@@ -16,15 +16,15 @@ pub type Sink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 /// # Errors
 /// The errors of the sink; [`Status::OutOfMemory`](crate::Status::OutOfMemory);
 /// [`Status::Corrupt`](crate::Status::Corrupt) if an image in place does not match its checksums;
-/// [`Status::Dirty`](crate::Status::Dirty) if an image is open for reading and another process begins to change it
+/// [`Status::Unclean`](crate::Status::Unclean) if an image is open for reading and another process begins to change it
 /// meanwhile.
 pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
-    let header = described(base, base.is_unvouched());
+    let header = described(base, base.stays_unclean());
     let bytes = header.encode();
     sink(&bytes)?;
-    let (table, unvouched) = write_payload(base, header.dirty, checksum_of(&bytes), sink)?;
-    if unvouched != header.dirty {
-        return Err(error!(Dirty, "another process began to change the image while it was copied"));
+    let (table, stays_unclean) = write_payload(base, header.unclean, checksum_of(&bytes), sink)?;
+    if stays_unclean != header.unclean {
+        return Err(error!(Unclean, "another process began to change the image while it was copied"));
     }
     for_each_chunk(table.shared(), sink)
 }
@@ -33,7 +33,7 @@ pub fn write(base: &Base, sink: &mut Sink) -> Result<()> {
 ///
 /// # Errors
 /// The errors of `put` and of [`write()`]. But an image that another process begins to change meanwhile is given as a
-/// dirty one.
+/// unclean one.
 pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> Result<()> {
     let mut offset = LENGTH as u64;
     let mut put_next = |bytes: &[u8]| {
@@ -41,16 +41,16 @@ pub fn write_at(base: &Base, put: &mut dyn FnMut(u64, &[u8]) -> Result<()>) -> R
         offset += bytes.len() as u64;
         Ok(())
     };
-    let unvouched = base.is_unvouched();
-    let checksum = checksum_of(&described(base, unvouched).encode());
-    let (table, unvouched) = write_payload(base, unvouched, checksum, &mut put_next)?;
+    let stays_unclean = base.stays_unclean();
+    let checksum = checksum_of(&described(base, stays_unclean).encode());
+    let (table, stays_unclean) = write_payload(base, stays_unclean, checksum, &mut put_next)?;
     for_each_chunk(table.shared(), &mut put_next)?;
-    put(0, &described(base, unvouched).encode())
+    put(0, &described(base, stays_unclean).encode())
 }
 
 /// The header that describes the image at this moment.
-fn described(base: &Base, dirty: bool) -> Header {
-    Header { dirty, count: base.count_now(), ..base.header().clone() }
+fn described(base: &Base, unclean: bool) -> Header {
+    Header { unclean, count: base.count_now(), ..base.header().clone() }
 }
 
 /// The checksum of a header's first part.
@@ -59,15 +59,15 @@ fn checksum_of(header: &[u8; LENGTH]) -> u64 {
 }
 
 /// Gives the payload to `sink`. Returns the payload's table, and whether nobody vouches for the bytes that were given.
-fn write_payload(base: &Base, unvouched: bool, header_checksum: u64, sink: &mut Sink) -> Result<(Words, bool)> {
+fn write_payload(base: &Base, stays_unclean: bool, header_checksum: u64, sink: &mut Sink) -> Result<(Words, bool)> {
     let payload_bytes = base.geometry().payload_bytes;
     let words = Words::zeroed(table_bytes(payload_bytes))?;
     let table = Table::new(words.shared(), payload_bytes);
     let mut entries = table.entries().iter();
-    let unvouched = base.for_each_region(unvouched, |bytes, found| {
+    let stays_unclean = base.for_each_region(stays_unclean, |bytes, found| {
         found.iter().zip(entries.by_ref()).for_each(|(entry, to)| to.store(*entry, Ordering::Relaxed));
         sink(bytes)
     })?;
     table.seal(header_checksum);
-    Ok((words, unvouched))
+    Ok((words, stays_unclean))
 }

@@ -111,7 +111,7 @@ impl Map {
     }
 
     /// Takes in all entries of another map. The cells are then those of a map that was given the entries of both. If
-    /// the other map is dirty, this one becomes dirty too, until somebody vouches for it. Linear in the payload.
+    /// the other map is unclean, this one becomes unclean too, until somebody marks it clean. Linear in the payload.
     ///
     /// # Errors
     /// [`Status::Incompatible`], naming the first difference; [`Status::Unsupported`]; [`Status::Corrupt`] if either
@@ -120,10 +120,10 @@ impl Map {
         self.base().check_kind("merge", Capabilities::MERGE)?;
         let count = self.base().count_now().saturating_add(other.base().count_now());
         check_compatible(self.base(), other.base())?;
-        let unvouched = other.base().check_vouched()?;
+        let stays_unclean = other.base().check_marked_clean()?;
         self.kind.merge_with(&*other.kind)?;
         self.base_mut().set_count(count);
-        if unvouched || other.base().is_unvouched() {
+        if stays_unclean || other.base().stays_unclean() {
             self.base_mut().taint();
         }
         Ok(())

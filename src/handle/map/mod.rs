@@ -118,8 +118,8 @@ impl Map {
         })
     }
 
-    /// How many keys were offered to the map's builder, or put, duplicates included.
-    pub fn offered(&self) -> u64 {
+    /// How many keys were inserted to the map's builder, or put, duplicates included.
+    pub fn insertions(&self) -> u64 {
         self.base().count()
     }
 

@@ -46,7 +46,7 @@ pub struct Parts<'a> {
     pub capacity: u64,
     /// The rate that was asked for at capacity; 0 if the bytes do not say it.
     pub false_positive_rate: f64,
-    /// Keys offered so far; 0 if the bytes do not say it.
+    /// Keys inserted so far; 0 if the bytes do not say it.
     pub count: u64,
     /// What else the bytes say, kept to be given back.
     pub attachment: &'a [u8],

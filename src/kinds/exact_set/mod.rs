@@ -6,7 +6,7 @@
 //! which side the key is. This is the partition of Hamilton and Larisch and others, "Clubcards for the WebPKI", 2025.
 //! Keys outside the universe pass with the rate of the first level, and half of them meet the right bit, because the
 //! bit that the second level stores is combined with a bit of the key's fingerprint. So `fingerprint_bits` counts the
-//! bits of both levels, and the rate for strangers is 2^-bits, whatever the universe.
+//! bits of both levels, and the rate for non-members is 2^-bits, whatever the universe.
 //!
 //! Header: word 0 is the bits of both levels. Word 1 is 1 if the members are stored, and 2 if the excluded keys are.
 //! `bits` is the payload's bits without those that fill its last line.
@@ -34,7 +34,7 @@ use plan::{MAX_BITS, MIN_BITS};
 /// The parameter for the bits of both levels.
 pub const FINGERPRINT_BITS: Parameter = Parameter {
     name: "fingerprint_bits",
-    summary: "bits of both levels: the rate for strangers is 2^-bits; 0 is the fewest bits, or what the rate needs",
+    summary: "bits of both levels: the rate for non-members is 2^-bits; 0 is the fewest bits, or what the rate needs",
     default: 0.0,
     domain: Domain::Automatic(MIN_BITS, MAX_BITS),
     word: Some(0),

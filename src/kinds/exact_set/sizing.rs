@@ -39,7 +39,7 @@ impl Plan {
 }
 
 /// The plan with the fewest bits for `members` members and `excluded` excluded keys, among those with the allowed bits
-/// whose rate for strangers is at most `rate`. Of equal plans the one with the fewest bits of a fingerprint, with
+/// whose rate for non-members is at most `rate`. Of equal plans the one with the fewest bits of a fingerprint, with
 /// members stored.
 pub fn smallest(members: u64, excluded: u64, allowed: RangeInclusive<u64>, rate: f64) -> Option<Plan> {
     let plans = [(false, members, excluded), (true, excluded, members)].into_iter();
@@ -55,7 +55,7 @@ pub fn smallest(members: u64, excluded: u64, allowed: RangeInclusive<u64>, rate:
         .map(|(_, plan)| plan)
 }
 
-/// The plan with the lowest rate for strangers that is expected to take at most `most` bits.
+/// The plan with the lowest rate for non-members that is expected to take at most `most` bits.
 pub fn most_accurate(members: u64, excluded: u64, allowed: RangeInclusive<u64>, most: u64) -> Option<Plan> {
     let plan = |bits| Plan { bits, is_inverted: false, stored: members, others: excluded };
     allowed.rev().map(plan).find(|plan| plan.expected_bits().is_some_and(|bits| bits <= most))

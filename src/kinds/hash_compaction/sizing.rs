@@ -146,7 +146,7 @@ impl Table {
         (self.same * ((self.slots + 1.0) * ln(end / (end - taken)) - taken)).max(0.0)
     }
 
-    /// How many slots are taken on average once `keys` distinct keys were offered.
+    /// How many slots are taken on average once `keys` distinct keys were inserted.
     pub fn taken(&self, keys: f64) -> f64 {
         if let Some(few) = self.few() {
             return self.after(few, keys).0;
@@ -162,7 +162,7 @@ impl Table {
         high
     }
 
-    /// The false-positive rate once `keys` distinct keys were offered.
+    /// The false-positive rate once `keys` distinct keys were inserted.
     pub fn false_positive_rate(&self, keys: u64) -> f64 {
         if let Some(few) = self.few() {
             return self.after(few, keys as f64).1.max(hash_floor(keys, 64));

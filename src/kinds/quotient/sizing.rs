@@ -33,7 +33,7 @@ pub fn slots_for(keys: u64) -> Option<u64> {
     (slots <= MAX_RANGE >> REMAINDER_BITS.0).then_some(slots)
 }
 
-/// The false-positive rate after `keys` distinct keys were offered, of which at most [`limit`] are there.
+/// The false-positive rate after `keys` distinct keys were inserted, of which at most [`limit`] are there.
 pub fn false_positive_rate(slots: u64, remainder_bits: u32, keys: u64) -> f64 {
     rate_in_range(slots << remainder_bits, keys.min(limit(slots)))
 }

@@ -1,4 +1,4 @@
-//! Building: which strangers are taken, in which levels, and the levels one after the other.
+//! Building: which non-members are taken, in which levels, and the levels one after the other.
 
 use super::FREQUENT_SHARE;
 use super::layout::{Lookups, Shape, scattered};
@@ -45,10 +45,10 @@ pub fn build(build: &mut Build<u64>) -> Result<Built> {
 /// How many classes of weights there are for each doubling of a weight.
 const CLASSES: u32 = 4;
 
-/// The strangers, counted by classes of their weights. A filter takes all strangers of a class or none.
+/// The non-members, counted by classes of their weights. A filter takes all non-members of a class or none.
 struct Choices {
     /// For each choice the least units of a weight that is taken, and what is known then. The choice with the fewest
-    /// strangers comes first.
+    /// non-members comes first.
     least: Vec<u128>,
     known: Vec<Known>,
 }
@@ -62,24 +62,25 @@ fn class(units: u128) -> (usize, u128) {
 }
 
 impl Choices {
-    /// The choices among all strangers that a builder was given.
+    /// The choices among all non-members that a builder was given.
     fn new(build: &Build<u64>) -> Result<Choices> {
         let (mut least, mut known) = (Vec::new(), Vec::new());
         let share = build.spec.real_parameter(&FREQUENT_SHARE)?;
-        let Some(strangers) = build.frequent.filter(|strangers| strangers.count() > 0 && build.records.count() > 0)
+        let Some(non_members) =
+            build.frequent.filter(|non_members| non_members.count() > 0 && build.records.count() > 0)
         else {
             return Ok(Choices { least, known });
         };
         let classes = (u128::BITS * CLASSES) as usize;
-        // Of each class: how many strangers, the sums of the low and of the high halves of their units, which no number
-        // of strangers lets overflow, and the least units.
+        // Of each class: how many non-members, the sums of the low and of the high halves of their units, which no
+        // number of non-members lets overflow, and the least units.
         let mut counts = try_vec(classes)?;
         counts.resize(classes, (0_u64, [0_u128; 2], 0_u128));
-        strangers.for_each(&mut |piece| {
-            for stranger in piece {
-                let (class, least) = class(stranger.units());
+        non_members.for_each(&mut |piece| {
+            for non_member in piece {
+                let (class, least) = class(non_member.units());
                 let (count, [low, high], from) = &mut counts[class];
-                let units = stranger.units();
+                let units = non_member.units();
                 (*count, *low, *high) = (*count + 1, *low + u128::from(units as u64), *high + (units >> 64));
                 *from = least;
             }
@@ -94,14 +95,14 @@ impl Choices {
             taken += count;
             of_taken += weight(*units);
             least.push(*from);
-            known.push(Known { strangers: taken, share: share * (of_taken / all).min(1.0) });
+            known.push(Known { non_members: taken, share: share * (of_taken / all).min(1.0) });
         }
         Ok(Choices { least, known })
     }
 
     /// The least units of a weight that is taken for what is known of a plan.
     fn least_of(&self, known: &Known) -> u128 {
-        let choice = self.known.iter().position(|one| one.strangers == known.strangers);
+        let choice = self.known.iter().position(|one| one.non_members == known.non_members);
         choice.and_then(|choice| self.least.get(choice)).copied().unwrap_or(u128::MAX)
     }
 
@@ -114,16 +115,16 @@ impl Choices {
 /// A level that was solved, and its words.
 type Solved = (Level, Words);
 
-/// All levels of a plan, one after the other. Strangers whose weight has fewer than `least` units are not taken.
+/// All levels of a plan, one after the other. NonMembers whose weight has fewer than `least` units are not taken.
 fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Words)> {
     let lookups = Lookups::new(simd::best());
     let stack = plan.stack;
     let planned = stack.levels();
     let mut solved: Vec<Solved> = try_vec(planned)?;
     let (members, count) = (build.records, build.records.count());
-    let strangers = ChosenStrangers { records: build.frequent, least, count: plan.known.strangers };
+    let non_members = ChosenStrangers { records: build.frequent, least, count: plan.known.non_members };
     for (i, expected) in plan.keys(count).into_iter().enumerate().take(planned) {
-        let side: &dyn Records<u64> = if i % 2 == 0 { members } else { &strangers };
+        let side: &dyn Records<u64> = if i % 2 == 0 { members } else { &non_members };
         let passing = Passing { side, below: &solved, number: i, lookups, keys: 0 };
         let memory = build.memory;
         // Keys that pass are kept if they fit into half of the memory. Otherwise each pass asks the levels again.
@@ -152,7 +153,7 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
     }
     let mut shapes = [None; MAX_LEVELS];
     shapes.iter_mut().zip(&solved).for_each(|(shape, (level, _))| *shape = Some(*level));
-    let shape = Shape::new(&stack.first(solved.len()), strangers.count(), &shapes).ok_or(Status::TooLarge)?;
+    let shape = Shape::new(&stack.first(solved.len()), non_members.count(), &shapes).ok_or(Status::TooLarge)?;
     let geometry = shape.geometry().ok_or(Status::TooLarge)?;
     let mut words = Words::zeroed(geometry.payload_bytes)?;
     let to = words.exclusive().ok_or(Status::Internal)?;
@@ -163,26 +164,26 @@ fn levels(build: &mut Build<u64>, plan: &Plan, least: u128) -> Result<(Shape, Wo
     Ok((shape, words))
 }
 
-/// Refuses a stranger that is a member too. Such a key passes the first level, so only the strangers that pass are
+/// Refuses a non-member that is a member too. Such a key passes the first level, so only the non-members that pass are
 /// compared with the members, as many at a time as the memory holds.
 fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Result<()> {
     let all = build.frequent.map_or(0, |records| records.count());
-    let strangers = ChosenStrangers { records: build.frequent, least: 0, count: all };
-    let passing = Passing { side: &strangers, below: first, number: 1, lookups, keys: 0 };
+    let non_members = ChosenStrangers { records: build.frequent, least: 0, count: all };
+    let passing = Passing { side: &non_members, below: first, number: 1, lookups, keys: 0 };
     let most = usize::try_from(build.memory / 16).unwrap_or(usize::MAX).max(PIECE);
     let mut held: Vec<u64> = try_vec(PIECE)?;
     let compare = |held: &[u64]| {
         let mut next = 0;
         build.records.for_each(&mut |piece| {
             for member in piece {
-                while held.get(next).is_some_and(|stranger| stranger < member) {
+                while held.get(next).is_some_and(|non_member| non_member < member) {
                     next += 1;
                 }
                 if held.get(next) == Some(member) {
                     let hash = hash_of(*member);
                     return Err(error!(
                         Contradiction,
-                        "a key is a member and a frequent stranger too; its hash is {hash:#018x}"
+                        "a key is a member and a frequent non-member too; its hash is {hash:#018x}"
                     ));
                 }
             }
@@ -201,7 +202,7 @@ fn refuse_members(build: &Build<u64>, first: &[Solved], lookups: Lookups) -> Res
     if held.is_empty() { Ok(()) } else { compare(&held) }
 }
 
-/// The strangers that a filter takes.
+/// The non-members that a filter takes.
 struct ChosenStrangers<'a> {
     records: Option<&'a dyn Records<Weighted>>,
     /// The least units of their weights.

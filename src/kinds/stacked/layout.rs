@@ -1,6 +1,6 @@
 //! Where the levels of a stacked filter lie, and how a key is looked up in them.
 //!
-//! The payload begins with the head, two lines of words: how many frequent strangers the filter took, a zero, and for
+//! The payload begins with the head, two lines of words: how many frequent non-members the filter took, a zero, and for
 //! each level its number of keys and its bits. The payloads of the levels follow, each in whole words. A level's
 //! payload is that of a ribbon filter (`ribbon::layout`) without the zeros that fill its last line.
 //!
@@ -39,8 +39,8 @@ pub fn scattered(x: u64, level: usize) -> u64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     stack: Stack,
-    /// How many frequent strangers the filter took.
-    strangers: u64,
+    /// How many frequent non-members the filter took.
+    non_members: u64,
     /// How many levels there are.
     count: usize,
     levels: [Option<Level>; MAX_LEVELS],
@@ -49,9 +49,9 @@ pub struct Shape {
 impl Shape {
     /// The shape of these levels, if such a filter can be: as many levels as the stack has, each with keys, and a level
     /// without keys only as the first.
-    pub fn new(stack: &Stack, strangers: u64, levels: &[Option<Level>; MAX_LEVELS]) -> Option<Shape> {
+    pub fn new(stack: &Stack, non_members: u64, levels: &[Option<Level>; MAX_LEVELS]) -> Option<Shape> {
         let count = stack.levels();
-        let mut most = [u64::MAX, strangers];
+        let mut most = [u64::MAX, non_members];
         for (i, level) in levels.iter().enumerate() {
             let Some(level) = level.filter(|_| i < count) else {
                 if level.is_some() || i < count {
@@ -63,43 +63,43 @@ impl Shape {
             let known = u64::from(level.columns()) == stack.0[i]
                 && u64::from(level.width()) == width(stack.0[i])
                 && keys <= most[i % 2]
-                && (keys > 0 || (count == 1 && strangers == 0));
+                && (keys > 0 || (count == 1 && non_members == 0));
             if !known {
                 return None;
             }
             most[i % 2] = keys;
         }
-        let shape = Shape { stack: *stack, strangers, count, levels: *levels };
+        let shape = Shape { stack: *stack, non_members, count, levels: *levels };
         (count > 0 && shape.bits().is_some()).then_some(shape)
     }
 
     /// The shape to expect for a stack whose levels have these numbers of keys.
-    pub fn expected(stack: &Stack, strangers: u64, keys: &[u64; MAX_LEVELS]) -> Option<Shape> {
+    pub fn expected(stack: &Stack, non_members: u64, keys: &[u64; MAX_LEVELS]) -> Option<Shape> {
         let mut shapes = [None; MAX_LEVELS];
         for (i, shape) in shapes.iter_mut().take(stack.levels()).enumerate() {
             *shape = Some(Level::expected(stack.0[i] as u32, width(stack.0[i]) as u32, keys[i])?);
         }
-        Shape::new(stack, strangers, &shapes)
+        Shape::new(stack, non_members, &shapes)
     }
 
     /// The shape that a geometry and a payload's head describe, if it is one of this kind.
     pub fn of(geometry: &Geometry, words: &[AtomicU64]) -> Option<Shape> {
         let head = words.first_chunk::<HEAD_WORDS>()?.each_ref().map(|word| word.load(Ordering::Relaxed));
-        let ([first, rest, 0, 0, 0, 0, 0, 0], [strangers, 0, ..]) = (geometry.words, head) else { return None };
+        let ([first, rest, 0, 0, 0, 0, 0, 0], [non_members, 0, ..]) = (geometry.words, head) else { return None };
         let stack = Stack::of_words([first, rest])?;
         let mut levels = [None; MAX_LEVELS];
         for (i, level) in levels.iter_mut().enumerate().take(stack.levels()) {
             let (bits, keys) = (stack.0[i], head[2 + 2 * i]);
             *level = Some(Level::new(bits as u32, width(bits) as u32, keys, head[3 + 2 * i])?);
         }
-        let shape = Shape::new(&stack, strangers, &levels).filter(|shape| shape.head() == head)?;
+        let shape = Shape::new(&stack, non_members, &levels).filter(|shape| shape.head() == head)?;
         (shape.geometry().as_ref() == Some(geometry)).then_some(shape)
     }
 
     /// The head of a payload.
     pub fn head(&self) -> [u64; HEAD_WORDS] {
         let mut head = [0; HEAD_WORDS];
-        head[0] = self.strangers;
+        head[0] = self.non_members;
         for (of, level) in head[2..].as_chunks_mut().0.iter_mut().zip(&self.levels) {
             *of = level.map_or([0; 2], |level| [level.keys(), level.bits()]);
         }

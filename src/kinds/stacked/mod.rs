@@ -1,14 +1,14 @@
-//! The kind `stacked`: a filter that is built once from its members and from *frequent strangers*, keys that are not
+//! The kind `stacked`: a filter that is built once from its members and from *frequent non-members*, keys that are not
 //! members but are asked for often. It takes these for members far more rarely than other keys.
 //!
 //! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020. A first level is a ribbon
-//! filter of the members. A second level is one of the frequent strangers that pass the first, a third one of the
+//! filter of the members. A second level is one of the frequent non-members that pass the first, a third one of the
 //! members that pass the second, and so on. A lookup ends with the first level that the key does not pass: a level of
-//! members rejects it, and a level of strangers accepts it. A key that passes all levels gets the answer of the last.
+//! members rejects it, and a level of non-members accepts it. A key that passes all levels gets the answer of the last.
 //! Every member passes all levels of members, so it is always found.
 //!
 //! The rate of a spec is the expected share of false answers among all lookups of absent keys. The parameter
-//! `frequent_share` says which share of these lookups asks for frequent strangers.
+//! `frequent_share` says which share of these lookups asks for frequent non-members.
 //!
 //! Header: word 0 is the bits of the first level. Word 1 has the bits of up to six more levels, six bits each, from the
 //! lowest on. `bits` is the payload's bits without those that fill its last line.
@@ -32,10 +32,10 @@ use layout::{Lookups, Shape};
 use plan::{FIELDS, MAX_BITS, MAX_LEVELS, Stack};
 use sizing::Known;
 
-/// The parameter for the share of lookups that ask for frequent strangers.
+/// The parameter for the share of lookups that ask for frequent non-members.
 pub const FREQUENT_SHARE: Parameter = Parameter {
     name: "frequent_share",
-    summary: "which share of all lookups of absent keys asks for the frequent strangers that the builder is given",
+    summary: "which share of all lookups of absent keys asks for the frequent non-members that the builder is given",
     default: 0.5,
     domain: Domain::Real(0.0, 1.0),
     word: None,
@@ -45,7 +45,7 @@ pub const FREQUENT_SHARE: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId::STACKED,
     name: "stacked",
-    summary: "levels, built once from members and frequent strangers: few false answers for strangers that are known",
+    summary: "levels, built once from members and frequent non-members: few false answers for non-members that are known",
     parameters: &[&FREQUENT_SHARE],
     structure: Structure::StaticFilter {
         open: |base| Ok(try_box(Stacked::new(base)?)?),
@@ -53,7 +53,7 @@ pub const ROW: Row = Row {
         order,
     },
     takes_frequent: true,
-    knowing: Some(|_, size, others| planned(size, &Known { strangers: others.keys, share: others.share })),
+    knowing: Some(|_, size, others| planned(size, &Known { non_members: others.keys, share: others.share })),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
@@ -93,14 +93,14 @@ pub const ROW: Row = Row {
     ..Row::BASE
 };
 
-/// The geometry to expect for a size with some frequent strangers, and the share of false answers.
+/// The geometry to expect for a size with some frequent non-members, and the share of false answers.
 ///
 /// # Errors
 /// [`Status::Contradiction`](crate::Status::Contradiction) for too few bits.
 fn planned(size: Size, known: &Known) -> Result<(Geometry, f64)> {
     let members = size.capacity();
     let plan = sizing::plan(members, core::slice::from_ref(known), size, u64::MAX)?;
-    let shape = Shape::expected(&plan.stack, plan.known.strangers, &plan.keys(members));
+    let shape = Shape::expected(&plan.stack, plan.known.non_members, &plan.keys(members));
     let geometry = shape.and_then(|shape| shape.geometry()).ok_or_else(|| size.too_large())?;
     Ok((geometry, plan.rate()))
 }

@@ -22,7 +22,7 @@ pub fn width(bits: u64) -> u64 {
 }
 
 /// The bits of each level, and zeros after the last one. The first, the third and each further odd level is a filter of
-/// members. The levels between are filters of frequent strangers.
+/// members. The levels between are filters of frequent non-members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stack(pub [u64; MAX_LEVELS]);
 
@@ -66,10 +66,10 @@ impl Stack {
         is_known.then_some(stack)
     }
 
-    /// The probability that a key which is neither a member nor a frequent stranger is taken for a member. Such a key
+    /// The probability that a key which is neither a member nor a frequent non-member is taken for a member. Such a key
     /// passes a level of b bits with the probability 2^-b. A level of members rejects what does not pass; a level of
-    /// strangers accepts it. A key that passes all levels gets the answer of the last one.
-    pub fn stranger_rate(&self) -> f64 {
+    /// non-members accepts it. A key that passes all levels gets the answer of the last one.
+    pub fn non_member_rate(&self) -> f64 {
         let (mut accepted, mut passing) = (0.0, 1.0);
         for (i, bits) in self.0[..self.levels()].iter().enumerate() {
             let passes = (-(*bits as f64)).exp2();
@@ -81,9 +81,9 @@ impl Stack {
         if self.levels() % 2 == 1 { accepted + passing } else { accepted }
     }
 
-    /// The probability that a frequent stranger is taken for a member: it passes all levels of strangers, and each
-    /// level of members with the probability 2^-b. If the last level is one of strangers, no member passes that level,
-    /// and all that pass it are rejected.
+    /// The probability that a frequent non-member is taken for a member: it passes all levels of non-members, and each
+    /// level of members with the probability 2^-b. If the last level is one of non-members, no member passes that
+    /// level, and all that pass it are rejected.
     pub fn frequent_rate(&self) -> f64 {
         match self.levels() % 2 {
             1 => (-(self.0.iter().step_by(2).sum::<u64>() as f64)).exp2(),
@@ -91,10 +91,10 @@ impl Stack {
         }
     }
 
-    /// The share of false answers among lookups of absent keys, of which a share asks for the frequent strangers of the
-    /// filter.
+    /// The share of false answers among lookups of absent keys, of which a share asks for the frequent non-members of
+    /// the filter.
     pub fn rate(&self, share: f64) -> f64 {
-        share * self.frequent_rate() + (1.0 - share) * self.stranger_rate()
+        share * self.frequent_rate() + (1.0 - share) * self.non_member_rate()
     }
 
     /// [`Stack::rate`] in a filter of n members, of which other keys may have the hash, as far as that decides
@@ -103,13 +103,13 @@ impl Stack {
         share * self.frequent_rate() + (1.0 - share) * self.with(members, decisive)
     }
 
-    /// The exact rate for keys that are neither members nor frequent strangers, in a filter of `members` members. Such
-    /// a key may have the hash of a member.
+    /// The exact rate for keys that are neither members nor frequent non-members, in a filter of `members` members.
+    /// Such a key may have the hash of a member.
     pub fn rate_with(&self, members: u64) -> f64 {
         self.with(members, with_floor)
     }
 
     fn with(&self, members: u64, both: fn(f64, f64) -> f64) -> f64 {
-        if members == 0 { 0.0 } else { both(self.stranger_rate(), hash_floor(members, 64)) }
+        if members == 0 { 0.0 } else { both(self.non_member_rate(), hash_floor(members, 64)) }
     }
 }

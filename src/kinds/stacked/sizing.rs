@@ -2,11 +2,11 @@
 //! bits.
 //!
 //! Deeds, Hentschel and Idreos, "Stacked Filters: Learning to Filter by Structure", 2020, section 4. With n members and
-//! m frequent strangers, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ...
-//! keys, and the levels of strangers m 2^-b1, m 2^-(b1 + b3), ... keys. Of all lookups of absent keys a share s is for
-//! frequent strangers. The share of false answers is then s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate of
-//! other keys ([`Stack::stranger_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be the
-//! best one.
+//! m frequent non-members, and levels of b1, b2, ... bits, the levels of members have n, n 2^-b2, n 2^-(b2 + b4), ...
+//! keys, and the levels of non-members m 2^-b1, m 2^-(b1 + b3), ... keys. Of all lookups of absent keys a share s is
+//! for frequent non-members. The share of false answers is then s 2^-(b1 + b3 + ...) + (1 - s) U, where U is the rate
+//! of other keys ([`Stack::non_member_rate`]). Bits of a level are whole numbers, so all stacks are tried that can be
+//! the best one.
 
 use super::layout::HEAD_BITS;
 use super::plan::{MAX_BITS, MAX_LEVELS, MIN_BITS, Stack, width};
@@ -21,26 +21,26 @@ const MOST_LATER: u64 = 14;
 /// The most bits of all levels of one side together.
 const MOST_SUM: usize = (MAX_BITS + MOST_LATER * (MAX_LEVELS as u64 / 2)) as usize;
 
-/// Some strangers that a filter may take, and what they are worth.
+/// Some non-members that a filter may take, and what they are worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Known {
-    /// How many strangers they are.
-    pub strangers: u64,
+    /// How many non-members they are.
+    pub non_members: u64,
     /// Their share of all lookups of absent keys.
     pub share: f64,
 }
 
 impl Known {
-    /// No strangers.
-    pub const NONE: Known = Known { strangers: 0, share: 0.0 };
+    /// No non-members.
+    pub const NONE: Known = Known { non_members: 0, share: 0.0 };
 }
 
-/// A stack for some strangers, and the bits that its levels are expected to take.
+/// A stack for some non-members, and the bits that its levels are expected to take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
     /// The levels.
     pub stack: Stack,
-    /// The strangers that the levels are for.
+    /// The non-members that the levels are for.
     pub known: Known,
     /// The bits of all levels, each in whole words.
     pub bits: u64,
@@ -77,12 +77,12 @@ pub fn plan(members: u64, choices: &[Known], size: Size, room: u64) -> Result<Pl
 }
 
 /// The plan with the fewest bits whose rate is at most `rate`, for `members` members and one of these choices of
-/// strangers. Of equal plans it is the first one. `None` if no filter keeps the rate.
+/// non-members. Of equal plans it is the first one. `None` if no filter keeps the rate.
 pub fn smallest(members: u64, choices: &[Known], rate: f64) -> Option<Plan> {
     let mut best: Option<Plan> = None;
-    let mut levels = Levels { members: [None; _], strangers: [None; _] };
+    let mut levels = Levels { members: [None; _], non_members: [None; _] };
     for known in core::iter::once(&Known::NONE).chain(choices) {
-        levels.strangers = [None; _];
+        levels.non_members = [None; _];
         let mut search = Search { levels: &mut levels, known: *known, members, rate, best: &mut best };
         for bits in MIN_BITS..=MAX_BITS {
             // More bits than a single level needs are never better.
@@ -94,7 +94,7 @@ pub fn smallest(members: u64, choices: &[Known], rate: f64) -> Option<Plan> {
     best
 }
 
-/// The plan with the lowest rate in at most `most` bits, for `members` members and one of these choices of strangers.
+/// The plan with the lowest rate in at most `most` bits, for `members` members and one of these choices of non-members.
 pub fn most_accurate(members: u64, choices: &[Known], most: u64) -> Option<Plan> {
     let plain =
         Plan { stack: Stack::single(MIN_BITS), known: Known::NONE, bits: Level::expected(1, 128, members)?.bits() };
@@ -126,7 +126,7 @@ impl Plan {
     pub fn keys(&self, members: u64) -> [u64; MAX_LEVELS] {
         let mut sums = [0; 2];
         core::array::from_fn(|i| {
-            let keys = passing([members, self.known.strangers][i % 2], sums[1 - i % 2]);
+            let keys = passing([members, self.known.non_members][i % 2], sums[1 - i % 2]);
             sums[i % 2] += self.stack.0[i];
             keys
         })
@@ -139,10 +139,10 @@ type Computed = [Option<[u64; MAX_BITS as usize + 1]>; MOST_SUM + 1];
 /// The bits of levels of both sides.
 struct Levels {
     members: Computed,
-    strangers: Computed,
+    non_members: Computed,
 }
 
-/// The search for the best stack over one choice of strangers.
+/// The search for the best stack over one choice of non-members.
 struct Search<'a> {
     levels: &'a mut Levels,
     known: Known,
@@ -156,10 +156,10 @@ struct Search<'a> {
 struct State {
     stack: Stack,
     levels: usize,
-    /// The sums of the bits of the levels of members and of strangers.
+    /// The sums of the bits of the levels of members and of non-members.
     sums: [u64; 2],
     bits: u64,
-    /// The probability that a level of strangers accepted a key.
+    /// The probability that a level of non-members accepted a key.
     accepted: f64,
 }
 
@@ -182,7 +182,7 @@ impl Search<'_> {
         let side = state.levels % 2;
         let (keys, computed) = match side {
             0 => (self.members, &mut self.levels.members),
-            _ => (self.known.strangers, &mut self.levels.strangers),
+            _ => (self.known.non_members, &mut self.levels.non_members),
         };
         let row = computed.get_mut(state.sums[1 - side] as usize)?.get_or_insert([0; MAX_BITS as usize + 1]);
         let level = row.get_mut(bits as usize)?;
@@ -212,9 +212,9 @@ impl Search<'_> {
         keeps
     }
 
-    /// Tries all pairs of a level of strangers and a level of members after a level of members.
+    /// Tries all pairs of a level of non-members and a level of members after a level of members.
     fn deeper(&mut self, state: &State) {
-        if state.levels + 2 > MAX_LEVELS || self.known.strangers == 0 {
+        if state.levels + 2 > MAX_LEVELS || self.known.non_members == 0 {
             return;
         }
         for bits in MIN_BITS..=MOST_LATER {

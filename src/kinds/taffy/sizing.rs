@@ -58,7 +58,7 @@ pub struct Growing {
 struct Stage {
     /// How many keys were stored before this stage.
     stored: f64,
-    /// How many keys were offered before this stage, those included that seemed to be there already.
+    /// How many keys were inserted before this stage, those included that seemed to be there already.
     seen: f64,
     /// The rate before this stage.
     rate: f64,
@@ -74,10 +74,10 @@ impl Stage {
         self.rate + stored * self.weight
     }
 
-    /// How many of `offered` new keys are stored: those that do not seem to be there already, at the rate half way.
-    fn stored_of(&self, offered: f64) -> f64 {
-        let stored = offered * (1.0 - self.rate);
-        offered * (1.0 - self.rate_with(stored / 2.0)).max(0.0)
+    /// How many of `insertions` new keys are stored: those that do not seem to be there already, at the rate half way.
+    fn stored_of(&self, insertions: f64) -> f64 {
+        let stored = insertions * (1.0 - self.rate);
+        insertions * (1.0 - self.rate_with(stored / 2.0)).max(0.0)
     }
 
     /// How many new keys have to be offered until `stored` of them are stored.
@@ -144,7 +144,7 @@ impl Growing {
         rate.min(1.0)
     }
 
-    /// How many distinct keys were offered, if `stored` of them were stored.
+    /// How many distinct keys were inserted, if `stored` of them were stored.
     pub fn seen(&self, stored: f64) -> f64 {
         let mut seen = stored;
         for stage in self.stages() {

@@ -35,7 +35,7 @@ fn macros_of_the_version_and_the_kinds_are_right() {
 #[test]
 fn a_changed_header_gives_other_numbers() {
     use checks::{EXCHANGED, SAMPLE, WIDER};
-    let offset = |field, at| format!("offset_of ! (petal_pair , {field}) - {at}usize");
+    let offset = |field, at| format!("offset_of ! (petal_sketch_pair , {field}) - {at}usize");
     assert!(SAMPLE.contains(&offset("a", 0)) && SAMPLE.contains(&offset("b", 4)), "{SAMPLE}");
     assert!(EXCHANGED.contains(&offset("a", 4)) && EXCHANGED.contains(&offset("b", 0)), "{EXCHANGED}");
     assert!(WIDER.contains(&offset("b", 8)), "{WIDER}");

@@ -39,7 +39,7 @@ pub fn draw() -> String {
     svg.rect((LEFT + 560.0, 154.0), (260.0, 56.0), "#ffffff", INK);
     svg.note((LEFT + 12.0, 178.0), "what the filter is: magic, versions, kind, hash function, seed,");
     svg.note((LEFT + 12.0, 198.0), "capacity, rate, geometry, and a checksum of all that");
-    svg.note((LEFT + 572.0, 178.0), "what changes: clean or dirty, count,");
+    svg.note((LEFT + 572.0, 178.0), "what changes: clean or unclean, count,");
     svg.note((LEFT + 572.0, 198.0), "who shares it, and a checksum");
     svg.remark((LEFT, 228.0), Anchor::Start, "bytes 0 to 215: never change once the image exists");
     svg.remark((LEFT + 560.0, 228.0), Anchor::Start, "bytes 216 to 255: change with the payload");

@@ -88,7 +88,7 @@ const STATIC: [Question; 5] = [
         "Are many of the absent keys known",
         "that will be asked for most often?",
         "stacked",
-        "fewer false answers for members and frequent strangers",
+        "fewer false answers for members and frequent non-members",
     ),
     (
         "Are filters merged, intersected or listed,",

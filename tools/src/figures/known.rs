@@ -106,7 +106,7 @@ fn bits_of(name: &str, members: u64) -> petal::Result<f64> {
         is_static: true,
         universe: UNIVERSE,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     };
     let proposal = plan(&request)?.into_iter().find(|proposal| proposal.name == name);

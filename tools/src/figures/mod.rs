@@ -53,7 +53,7 @@ fn rates(capabilities: Capabilities, is_static: bool) -> Result<String, String> 
         is_static,
         universe: 0,
         frequent: 0.0,
-        strangers: 0,
+        non_members: 0,
         times: 0,
     })
 }

@@ -47,8 +47,8 @@ fn line(function: &Function) -> String {
         "void" => ("()", "()"),
         // A failed lookup never says that a key is absent.
         "bool" => ("bool", if function.name.contains("_contains") { "true" } else { "false" }),
-        // PETAL_TURN_FAILED.
-        "petal_turn" => ("u32", "3"),
+        // PETAL_SESSION_TURN_FAILED.
+        "petal_session_turn" => ("u32", "3"),
         count => (number(count), "0"),
     };
     format!("{}({};{error}) -> {returns} = {value};", function.name, arguments.join(", "))
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn arguments_keep_their_place() {
-        let header = "petal_status petal_x_put(petal_x *x, double rate, petal_role role, petal_error *error);\n\
+        let header = "petal_status petal_x_put(petal_x *x, double rate, petal_session_role role, petal_error *error);\n\
                       void petal_x_free(petal_x *x);\nuint64_t petal_x_count(const petal_x *x, size_t of);\n\
                       bool petal_x_contains_u64(const petal_x *x, uint64_t key);";
         let lines: Vec<_> = functions(header).iter().map(line).collect();

@@ -44,7 +44,7 @@ const HANDLES: [Handle; 6] = [
         introduction: "The image of an aggregate has the same parts as that of a filter. It opens in each mode but \
                        `PETAL_OPEN_SHARE`.",
         describe: "`hashes` is the number of counters of an entry, `bits` the number of bits of all memories, and \
-                   `offered` the number of participants that are aggregated.",
+                   `insertions` the number of participants that are aggregated.",
         copy: "",
         modes: EVERY_MODE,
         receiver: "a",
@@ -55,7 +55,7 @@ const HANDLES: [Handle; 6] = [
         plural: "digests",
         introduction: "The image of a digest has the same parts as that of a filter. It opens in each mode but \
                        `PETAL_OPEN_SHARE`.",
-        describe: "`hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and `offered` \
+        describe: "`hashes` is the number of bits of an entry, `bits` the number of bits of the filter, and `insertions` \
                    and `capacity` count bytes of data.",
         copy: "The copy has no open payload.",
         modes: EVERY_MODE,
@@ -67,7 +67,7 @@ const HANDLES: [Handle; 6] = [
         plural: "indexes",
         introduction: "The image of an index has the same parts as that of a filter. It opens in each mode but \
                        `PETAL_OPEN_SHARE`.",
-        describe: "`bits` is the number of bits that there is room for in rows. `capacity` counts rows, and `offered` \
+        describe: "`bits` is the number of bits that there is room for in rows. `capacity` counts rows, and `insertions` \
                    counts the rows that were not removed.",
         copy: "",
         modes: EVERY_MODE,
@@ -95,7 +95,7 @@ const HANDLES: [Handle; 6] = [
         plural: "routers",
         introduction: "The image of a router has the same parts as that of a filter: its keys, its edges, and what \
                        came in and went out over them. It opens in each mode but `PETAL_OPEN_SHARE`.",
-        describe: "`hashes` is the number of bits that a key sets, `bits` the number of bits of a level, and `offered` \
+        describe: "`hashes` is the number of bits that a key sets, `bits` the number of bits of a level, and `insertions` \
                    the number of insertions less that of removals.",
         copy: "",
         modes: EVERY_MODE,
@@ -107,7 +107,7 @@ const HANDLES: [Handle; 6] = [
         plural: "sketches",
         introduction: "The image of a sketch has the same parts as that of a filter. It opens in each mode but \
                        `PETAL_OPEN_SHARE`.",
-        describe: "`hashes` is the number of cells of a number, `bits` the number of bits of all cells, and `offered` \
+        describe: "`hashes` is the number of cells of a number, `bits` the number of bits of all cells, and `insertions` \
                    the number of insertions less that of removals.",
         copy: "",
         modes: EVERY_MODE,

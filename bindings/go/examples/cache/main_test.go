@@ -45,18 +45,18 @@ func TestKeysAreRememberedForAWindow(t *testing.T) {
 	remembers := func(i int) bool {
 		return seen.current.ContainsString(fmt.Sprint(i)) || seen.previous.ContainsString(fmt.Sprint(i))
 	}
-	strangers := 0
+	nonMembers := 0
 	for i := range 10 * window {
 		if again(i) {
-			strangers++
+			nonMembers++
 		}
 		if i >= window && !remembers(i-window+1) {
 			t.Fatalf("%d was forgotten too soon", i-window+1)
 		}
 	}
 	// The expected number is some twenty.
-	if strangers > 50 || seen.rotations < 9 {
-		t.Errorf("%d new keys passed for seen ones, %d rotations", strangers, seen.rotations)
+	if nonMembers > 50 || seen.rotations < 9 {
+		t.Errorf("%d new keys passed for seen ones, %d rotations", nonMembers, seen.rotations)
 	}
 	if remembers(0) && remembers(1) && remembers(2) {
 		t.Error("nothing is forgotten")

@@ -117,7 +117,8 @@ type link struct {
 func newLink(conn io.ReadWriter) link { return link{gob.NewEncoder(conn), gob.NewDecoder(conn)} }
 
 // synchronize makes both replicas equal, and returns what the session cost and how many records came.
-func (r *replica) synchronize(other link, role petal.Role) (report petal.Report, came int, err error) {
+func (r *replica) synchronize(other link, role petal.SessionRole) (report petal.SessionStatistics, came int,
+	err error) {
 	session, err := petal.NewSession(r.sketch, role, nil)
 	if err != nil {
 		return report, 0, err
@@ -140,7 +141,7 @@ func (r *replica) synchronize(other link, role petal.Role) (report petal.Report,
 	send := func() error { return other.Encode(ours) }
 	receive := func() error { return other.Decode(&theirs) }
 	steps := []func() error{send, receive}
-	if role == petal.RoleResponder {
+	if role == petal.SessionRoleResponder {
 		steps = []func() error{receive, send}
 	}
 	for _, step := range steps {
@@ -153,7 +154,7 @@ func (r *replica) synchronize(other link, role petal.Role) (report petal.Report,
 			return report, 0, err
 		}
 	}
-	report, err = session.Report()
+	report, err = session.Statistics()
 	return report, len(theirs), err
 }
 
@@ -162,7 +163,7 @@ func converse(session *petal.Session, other link) error {
 	var failed error
 	for {
 		switch session.Turn() {
-		case petal.TurnSend:
+		case petal.SessionTurnSend:
 			message, err := session.Send()
 			if err != nil {
 				return err
@@ -170,7 +171,7 @@ func converse(session *petal.Session, other link) error {
 			if err := other.Encode(message); err != nil {
 				return err
 			}
-		case petal.TurnReceive:
+		case petal.SessionTurnReceive:
 			var message []byte
 			if err := other.Decode(&message); err != nil {
 				return err
@@ -178,7 +179,7 @@ func converse(session *petal.Session, other link) error {
 			// A session that fails has a message for the other side first. A session that refuses a message waits
 			// for another message, and the connection has none.
 			failed = session.Receive(message)
-			if failed != nil && session.Turn() == petal.TurnReceive {
+			if failed != nil && session.Turn() == petal.SessionTurnReceive {
 				return failed
 			}
 		default:
@@ -232,13 +233,13 @@ func run(s settings, out io.Writer) error {
 		wanted := joined(ours.records, theirs.records)
 		answered := make(chan error)
 		go func() {
-			_, _, err := theirs.synchronize(from, petal.RoleResponder)
+			_, _, err := theirs.synchronize(from, petal.SessionRoleResponder)
 			if err != nil {
 				far.Close()
 			}
 			answered <- err
 		}()
-		report, came, err := ours.synchronize(to, petal.RoleInitiator)
+		report, came, err := ours.synchronize(to, petal.SessionRoleInitiator)
 		if err != nil {
 			near.Close()
 		}

@@ -23,7 +23,7 @@ func TestReplicasBecomeEqual(t *testing.T) {
 func TestReplicasWithOtherKeysAreRefused(t *testing.T) {
 	near, far := net.Pipe()
 	answered := make(chan error)
-	synchronize := func(key byte, conn net.Conn, role petal.Role) error {
+	synchronize := func(key byte, conn net.Conn, role petal.SessionRole) error {
 		r, err := newReplica(petal.Spec{Kind: "riblt", Capacity: 100, Hash: petal.SipHash13, Key: [16]byte{key}})
 		if err != nil {
 			return err
@@ -32,8 +32,8 @@ func TestReplicasWithOtherKeysAreRefused(t *testing.T) {
 		_, _, err = r.synchronize(newLink(conn), role)
 		return err
 	}
-	go func() { answered <- synchronize(1, far, petal.RoleResponder) }()
-	ours, theirs := synchronize(2, near, petal.RoleInitiator), <-answered
+	go func() { answered <- synchronize(1, far, petal.SessionRoleResponder) }()
+	ours, theirs := synchronize(2, near, petal.SessionRoleInitiator), <-answered
 	if !errors.Is(ours, petal.ErrIncompatible) || !errors.Is(theirs, petal.ErrIncompatible) {
 		t.Error(ours, theirs)
 	}

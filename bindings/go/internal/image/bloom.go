@@ -126,8 +126,8 @@ func (f *Filter) insertDigest(key []byte) (isNew bool, err error) {
 		f.payload[p>>3] |= 1 << (p & 7)
 		return true
 	})
-	if f.header.Offered+1 != 0 {
-		f.header.Offered++
+	if f.header.Insertions+1 != 0 {
+		f.header.Insertions++
 	}
 	return isNew, nil
 }

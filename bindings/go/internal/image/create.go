@@ -21,7 +21,7 @@ var (
 // Create makes an empty filter in its own memory. Create takes kind, hash, identifier, capacity, rate and geometry from
 // the header, and derives the payload's length from the number of bits.
 func Create(h Header, options *Options) (*Filter, error) {
-	h.LayoutVersion, h.Offered, h.Dirty = layoutVersion, 0, false
+	h.LayoutVersion, h.Insertions, h.Unclean = layoutVersion, 0, false
 	bytes := max(1, wholeBytes(h.Bits))
 	length, possible := imageBytes(bytes)
 	if possible {
@@ -117,16 +117,16 @@ func (f *Filter) Change() ([]byte, error) {
 	return f.payload, nil
 }
 
-// SetOffered sets how many keys were offered.
-func (f *Filter) SetOffered(offered uint64) { f.header.Offered = offered }
+// SetInsertions sets how many keys were inserted.
+func (f *Filter) SetInsertions(insertions uint64) { f.header.Insertions = insertions }
 
-// SetDirty sets whether the filter is dirty: nobody vouches for the payload.
-func (f *Filter) SetDirty(dirty bool) { f.header.Dirty = dirty }
+// SetUnclean sets whether the filter is unclean: nobody marked the payload clean.
+func (f *Filter) SetUnclean(unclean bool) { f.header.Unclean = unclean }
 
-// Become takes over another filter, but keeps the number of offered keys and the hasher.
+// Become takes over another filter, but keeps the number of insertions and the hasher.
 func (f *Filter) Become(other *Filter) {
 	h := f.hasher
-	other.header.Offered, other.header.Dirty = f.header.Offered, f.header.Dirty
+	other.header.Insertions, other.header.Unclean = f.header.Insertions, f.header.Unclean
 	*f = *other
 	f.hasher = h
 }

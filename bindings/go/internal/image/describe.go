@@ -13,15 +13,15 @@ type State uint32
 
 // The states.
 const (
-	StateDirty State = 1 << iota
+	StateUnclean State = 1 << iota
 	StateInPlace
 	StateWritable
 	StateCanHash
-	StateUnvouched
+	StateStaysUnclean
 )
 
 // stateNames are the names of the bits, the lowest bit first.
-var stateNames = []string{"dirty", "in_place", "writable", "can_hash", "unvouched"}
+var stateNames = []string{"unclean", "in_place", "writable", "can_hash", "stays_unclean"}
 
 // Has says whether the state includes all of other.
 func (s State) Has(other State) bool { return s&other == other }
@@ -53,9 +53,9 @@ func (f *Filter) State() (state State) {
 	if f.kind == 0 {
 		return 0
 	}
-	if f.header.Dirty {
+	if f.header.Unclean {
 		// Nothing that this package does makes an image clean, but for a program that vouches for it.
-		state = StateDirty | StateUnvouched
+		state = StateUnclean | StateStaysUnclean
 	}
 	if f.writable {
 		state |= StateWritable
@@ -86,7 +86,8 @@ func (f *Filter) String() string {
 	}
 	h := &f.header
 	return texts.Description{
-		Kind: h.Kind, Offered: h.Offered, Capacity: h.Capacity, Bytes: f.Bytes(), FalsePositiveRate: h.FalsePositiveRate,
-		IsDirty: h.Dirty, IsWritable: f.writable,
+		Kind: h.Kind, Insertions: h.Insertions, Capacity: h.Capacity, Bytes: f.Bytes(),
+		FalsePositiveRate: h.FalsePositiveRate,
+		IsUnclean:         h.Unclean, IsWritable: f.writable,
 	}.String()
 }

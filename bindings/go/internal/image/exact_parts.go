@@ -29,7 +29,7 @@ type exactParts struct {
 	baseBits     uint64
 	listed, rest uint64
 	directory    uint64  // where the directory begins
-	told, rate   float64 // the rate for strangers: that of the header, and that of the parts
+	told, rate   float64 // the rate for non-members: that of the header, and that of the parts
 	sets         []exactPart
 	updates      []exactPart
 }
@@ -42,7 +42,7 @@ type exactPart struct {
 
 func (p *exactPart) of(payload []byte) []byte { return payload[p.from:p.to] }
 
-// rate returns the rate of a set for strangers. stored is the number of keys that it stores.
+// rate returns the rate of a set for non-members. stored is the number of keys that it stores.
 func (p *exactPart) rate(stored uint64) float64 {
 	passes := math.Exp2(-float64(p.shape.reach))
 	switch {

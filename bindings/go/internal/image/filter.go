@@ -146,8 +146,8 @@ func over(header *Header, payload []byte, options *Options, as Handle) (*Filter,
 	return f, nil
 }
 
-// Load copies the image at the start of a slice and compares the checksums. A dirty image has no checksums, and its
-// copy is dirty. The copy takes insertions.
+// Load copies the image at the start of a slice and compares the checksums. An unclean image has no checksums, and its
+// copy is unclean. The copy takes insertions.
 func Load(image []byte, options *Options, as Handle) (*Filter, error) {
 	f, err := Wrap(image, options, as)
 	if err != nil {
@@ -158,7 +158,7 @@ func Load(image []byte, options *Options, as Handle) (*Filter, error) {
 	return f.loaded()
 }
 
-// Read reads one image, and not a byte more, and compares the checksums, unless the image is dirty. The filter takes
+// Read reads one image, and not a byte more, and compares the checksums, unless the image is unclean. The filter takes
 // insertions. Memory grows with the bytes that arrive, whatever the header says.
 func Read(r io.Reader, options *Options, as Handle) (*Filter, error) {
 	start := make([]byte, headerLength)
@@ -206,7 +206,7 @@ func readRest(r io.Reader, image []byte, length uint64) ([]byte, error) {
 
 // loaded checks the payload of a copied filter, and makes the filter writable.
 func (f *Filter) loaded() (*Filter, error) {
-	if !f.header.Dirty {
+	if !f.header.Unclean {
 		if err := f.verify(); err != nil {
 			return nil, err
 		}
@@ -233,14 +233,14 @@ func (f *Filter) Close() error {
 func (f *Filter) Header() Header { return f.header }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrDirty] if all parts match but nobody vouches for them, or not yet. A filter in its own memory was checked
-// when it was loaded.
+// Returns [ErrUnclean] if all parts match but nobody marked them clean, or not yet. A filter in its own memory was
+// checked when it was loaded.
 func (f *Filter) Verify() error {
 	if f.kind == 0 {
 		return f.closed()
 	}
-	if f.writable && f.header.Dirty {
-		return ErrDirty
+	if f.writable && f.header.Unclean {
+		return ErrUnclean
 	}
 	if f.writable {
 		return nil
@@ -345,8 +345,8 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	} else {
 		isNew = f.row.insert(&f.shape, f.payload, hash)
 	}
-	if f.header.Offered+1 != 0 {
-		f.header.Offered++
+	if f.header.Insertions+1 != 0 {
+		f.header.Insertions++
 	}
 	return isNew, nil
 }
@@ -385,8 +385,8 @@ func (f *Filter) unhashable() error {
 	return ErrKeyMissing
 }
 
-// WriteTo writes the image, with checksums of the bytes that it writes. A dirty filter stays dirty. Returns
-// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrDirty] if another process begins to
+// WriteTo writes the image, with checksums of the bytes that it writes. An unclean filter stays unclean. Returns
+// [ErrCorrupt] if an image in place does not match its checksums. Returns [ErrUnclean] if another process begins to
 // change the image meanwhile.
 func (f *Filter) WriteTo(w io.Writer) (int64, error) {
 	if f.kind == 0 {

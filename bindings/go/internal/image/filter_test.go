@@ -122,7 +122,7 @@ func TestGoldenFilesHoldTheirKeys(t *testing.T) {
 			if absent < least {
 				t.Errorf("%s: only %d of %d other keys are absent", path, absent, 9*goldenKeys)
 			}
-			if f.Header().Offered != goldenKeys {
+			if f.Header().Insertions != goldenKeys {
 				t.Errorf("%s: %+v", path, f.Header())
 			}
 			if again, err := f.MarshalBinary(); err != nil || !bytes.Equal(again, image) {
@@ -217,10 +217,10 @@ func TestInsertingMakesTheSameBytes(t *testing.T) {
 		if fresh < 40 {
 			t.Errorf("%s: only %d keys were new", path, fresh)
 		}
-		if got := f.Header().Offered; got != 2*goldenKeys && f.kind != Counting {
+		if got := f.Header().Insertions; got != 2*goldenKeys && f.kind != Counting {
 			t.Errorf("%s: count is %d", path, got)
 		}
-		f.header.Offered = goldenKeys
+		f.header.Insertions = goldenKeys
 		var written bytes.Buffer
 		if n, err := f.WriteTo(&written); err != nil || n != int64(len(image)) {
 			t.Fatal(n, err)

@@ -17,7 +17,7 @@ var (
 	ErrTruncated           = errors.New("petal: the image ends before it is complete")
 	ErrCorrupt             = errors.New("petal: the image contradicts itself or its checksum")
 	ErrNewerVersion        = errors.New("petal: the image needs something that this package does not have")
-	ErrDirty               = errors.New("petal: the image is dirty: nobody vouches for its payload")
+	ErrUnclean             = errors.New("petal: the image is unclean: nobody marked its payload clean")
 	ErrExternalHash        = errors.New("petal: the image takes hashes only")
 	ErrKeyMissing          = errors.New("petal: the image is keyed and its secret key was not given")
 	ErrKeyMismatch         = errors.New("petal: the secret key is not the one that the image was made with")
@@ -107,10 +107,10 @@ type Header struct {
 	// PayloadBytes is the length of the payload. The image has a header of 256 bytes before it and a table of checksums
 	// after it.
 	PayloadBytes uint64
-	// Offered is the number of keys offered so far, duplicates included. In a dirty image it may lag.
-	Offered uint64
-	// Dirty says that nobody vouches for the payload: the image is open for writing, or was when its process ended.
-	Dirty bool
+	// Insertions is the number of keys inserted so far, duplicates included. In an unclean image it may lag.
+	Insertions uint64
+	// Unclean says that nobody marked the payload clean: the image is open for writing, or was when its process ended.
+	Unclean bool
 }
 
 // FormatVersion is the version of the format that this package writes, and the greatest that it reads.
@@ -118,7 +118,7 @@ const FormatVersion = 1
 
 const (
 	magic         = "\x89PETAL\r\n"
-	dirtyState    = "DIRTY\x00\x00\x00"
+	uncleanState  = "DIRTY\x00\x00\x00"
 	layoutVersion = 1
 	payloadUnit   = 64
 
@@ -168,7 +168,7 @@ func decodeHeader(image []byte) (Header, error) {
 		FalsePositiveRate: math.Float64frombits(u64(56)),
 		Bits:              u64(64),
 		PayloadBytes:      u64(136),
-		Offered:           u64(countOffset),
+		Insertions:        u64(countOffset),
 	}
 	for i := range h.Words {
 		h.Words[i] = u64(72 + 8*i)
@@ -195,8 +195,8 @@ func decodeHeader(image []byte) (Header, error) {
 		if u64(sharingOffset) != 0 {
 			return Header{}, fmt.Errorf("%w: a clean image is shared by somebody", ErrCorrupt)
 		}
-	case dirtyState:
-		h.Dirty = true
+	case uncleanState:
+		h.Unclean = true
 	default:
 		return Header{}, fmt.Errorf("%w: the header's state is %#x", ErrCorrupt, u64(stateOffset))
 	}

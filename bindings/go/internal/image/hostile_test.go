@@ -283,22 +283,22 @@ func TestBrokenLookupsSayTrue(t *testing.T) {
 	}
 }
 
-func TestDirtyImagesOpenAndSaySo(t *testing.T) {
+func TestUncleanImagesOpenAndSaySo(t *testing.T) {
 	for kind, image := range sample() {
-		copy(image[stateOffset:], dirtyState)
+		copy(image[stateOffset:], uncleanState)
 		image[sharingOffset] ^= 1
 		image[sealOffset] ^= 1
 		f, err := Load(image, nil, AFilter)
 		if err != nil {
 			t.Fatal(kind, err)
 		}
-		if !f.Header().Dirty || !errors.Is(f.Verify(), ErrDirty) {
-			t.Error(kind, "is not dirty")
+		if !f.Header().Unclean || !errors.Is(f.Verify(), ErrUnclean) {
+			t.Error(kind, "is not unclean")
 		}
 		again, err := f.MarshalBinary()
 		ok(t, err)
-		if f, err = Load(again, nil, AFilter); err != nil || !f.Header().Dirty {
-			t.Error(kind, "did not stay dirty", err)
+		if f, err = Load(again, nil, AFilter); err != nil || !f.Header().Unclean {
+			t.Error(kind, "did not stay unclean", err)
 		}
 	}
 }

@@ -87,14 +87,14 @@ func readHeader(image []byte) (Header, error) {
 		last = now
 		runtime.Gosched()
 	}
-	return Header{}, fmt.Errorf("%w: the header is written again and again while it is read", ErrDirty)
+	return Header{}, fmt.Errorf("%w: the header is written again and again while it is read", ErrUnclean)
 }
 
 // cleanTable returns the checksum of the table if the image is clean now. Two different sealed images of one payload
 // have different table checksums.
 func (f *Filter) cleanTable() (checksum uint64, clean bool, err error) {
 	h, err := f.now()
-	if err != nil || h.Dirty {
+	if err != nil || h.Unclean {
 		return 0, false, err
 	}
 	table := f.table()
@@ -136,7 +136,7 @@ func (f *Filter) verify() error {
 		if after, stillClean, err := f.cleanTable(); err != nil {
 			return err
 		} else if !clean || !stillClean {
-			return ErrDirty
+			return ErrUnclean
 		} else if before != after {
 			// The image was changed and sealed meanwhile.
 			continue
@@ -146,38 +146,38 @@ func (f *Filter) verify() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%w: the image is changed again and again while it is read", ErrDirty)
+	return fmt.Errorf("%w: the image is changed again and again while it is read", ErrUnclean)
 }
 
-// unchanged says whether the image still has the same clean or dirty state and the same table.
+// unchanged says whether the image still has the same clean or unclean state and the same table.
 func (f *Filter) unchanged(before uint64, clean bool) bool {
 	now, stillClean, err := f.cleanTable()
 	return err == nil && stillClean == clean && now == before
 }
 
-// pieces calls give with the image piece by piece, with checksums of exactly these bytes. A dirty filter stays dirty.
-// If the filter does not own its memory, bytes that do not match their checksum are refused.
+// pieces calls give with the image piece by piece, with checksums of exactly these bytes. An unclean filter stays
+// unclean. If the filter does not own its memory, bytes that do not match their checksum are refused.
 func (f *Filter) pieces(give func([]byte) error) error {
-	dirty, before := f.header.Dirty, uint64(0)
+	unclean, before := f.header.Unclean, uint64(0)
 	if !f.writable {
 		checksum, clean, err := f.cleanTable()
 		if err != nil {
 			return err
 		}
-		dirty, before = !clean, checksum
+		unclean, before = !clean, checksum
 	}
-	header := f.sealed(dirty)
+	header := f.sealed(unclean)
 	if err := give(header[:]); err != nil {
 		return err
 	}
 	table := make([]byte, 0, tableBytes(f.header.PayloadBytes))
 	err := f.eachRegion(func(start int, region []byte, entry uint64) error {
 		found := entryOf(region)
-		if !f.writable && !dirty && found != entry {
+		if !f.writable && !unclean && found != entry {
 			if f.unchanged(before, true) {
 				return damaged(start, len(region))
 			}
-			return fmt.Errorf("%w: another process began to change the image while it was copied", ErrDirty)
+			return fmt.Errorf("%w: another process began to change the image while it was copied", ErrUnclean)
 		}
 		table = binary.LittleEndian.AppendUint64(table, found)
 		return give(region)
@@ -192,14 +192,14 @@ func (f *Filter) pieces(give func([]byte) error) error {
 
 // sealed returns the header of the present image, without optional features of a later version: this package cannot
 // keep their promises.
-func (f *Filter) sealed(dirty bool) (header [headerLength]byte) {
+func (f *Filter) sealed(unclean bool) (header [headerLength]byte) {
 	copy(header[:], f.image[:reservedOffset])
 	clear(header[optionalOffset : optionalOffset+8])
 	binary.LittleEndian.PutUint64(header[checksumOffset:], xxh3.Hash(header[:checksumOffset]))
-	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Offered)
+	binary.LittleEndian.PutUint64(header[countOffset:], f.header.Insertions)
 	binary.LittleEndian.PutUint64(header[sealOffset:], xxh3.Hash(header[checksumOffset:sealOffset]))
-	if dirty {
-		copy(header[stateOffset:], dirtyState)
+	if unclean {
+		copy(header[stateOffset:], uncleanState)
 	}
 	return header
 }

@@ -2,7 +2,7 @@ package image
 
 import "encoding/binary"
 
-// The kind stacked, layout 1: ribbons of the members and of the frequent strangers, by turns.
+// The kind stacked, layout 1: ribbons of the members and of the frequent non-members, by turns.
 
 var stackedRow = kindRow{
 	name:     "stacked",

@@ -74,15 +74,15 @@ func Number(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64
 
 // Description has what the line about a filter or map tells.
 type Description struct {
-	Kind                     fmt.Stringer
-	Offered, Capacity, Bytes uint64
-	FalsePositiveRate        float64
-	IsDirty, IsWritable      bool
+	Kind                        fmt.Stringer
+	Insertions, Capacity, Bytes uint64
+	FalsePositiveRate           float64
+	IsUnclean, IsWritable       bool
 }
 
 // String returns one line: kind, keys, size, rate, and the state if it is unusual.
 func (d Description) String() string {
-	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Offered)
+	line := fmt.Sprintf("%v, %d keys", d.Kind, d.Insertions)
 	if d.Capacity != 0 {
 		line += fmt.Sprintf(" of %d", d.Capacity)
 	}
@@ -90,8 +90,8 @@ func (d Description) String() string {
 	if d.FalsePositiveRate != 0 {
 		line += fmt.Sprintf(", false-positive rate %s at capacity", Number(d.FalsePositiveRate))
 	}
-	if d.IsDirty {
-		line += ", dirty"
+	if d.IsUnclean {
+		line += ", unclean"
 	}
 	if !d.IsWritable {
 		line += ", read-only"

@@ -26,7 +26,7 @@ const FREQUENT: u32 = 7;
 
 /// Runs a verb on `count` keys. Their form is 0 for byte strings (`length` bytes with `count + 1` offsets), 1 for
 /// numbers, 2 for hashes, 3 for digests (`length` bytes in all). `answers` takes a byte a key; `values` gives or takes
-/// a number a key, which is a weight's bits for frequent strangers; both may be null. The first two answers are how
+/// a number a key, which is a weight's bits for frequent non-members; both may be null. The first two answers are how
 /// many keys had a yes, and how many were taken.
 ///
 /// # Safety
@@ -103,7 +103,7 @@ fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values
         (REPLACE, Held::Map(map)) => map.replace_batch(keys, given, Some(answers)),
         (INSERT, Held::Builder(builder)) => done(answers, builder.add_batch(keys)),
         (EXCLUDE, Held::Builder(builder)) => done(answers, builder.exclude_batch(keys)),
-        // Frequent strangers without weights each have the weight 1.
+        // Frequent non-members without weights each have the weight 1.
         (FREQUENT, Held::Builder(builder)) => done(answers, builder.frequent_batch(keys, values.map(reals))),
         (PUT, Held::MapBuilder(builder)) => done(answers, builder.put_batch(keys, given)),
         (verb, held) => Taken::none(refusal(verb, held)),
@@ -127,7 +127,7 @@ fn refusal(verb: u32, held: &Held) -> Error {
         "put values",
         "replace values",
         "exclude",
-        "take frequent strangers",
+        "take frequent non-members",
     ];
     match names.get(verb as usize) {
         Some(name) => not_for(held, name),

@@ -12,7 +12,7 @@ thread_local! {
 /// Asks every kind. The goal is a memory, unless that is 0; then it is a rate. Returns how many proposals there are.
 /// The first answer is the place of the kind to take without further needs.
 #[unsafe(no_mangle)]
-pub extern "C" fn petal_plan(
+pub extern "C" fn petal_plan_propose(
     keys: u64,
     rate: f64,
     memory: u64,
@@ -22,12 +22,12 @@ pub extern "C" fn petal_plan(
     universe: u64,
     times: u64,
     frequent: f64,
-    strangers: u64,
+    non_members: u64,
 ) -> i32 {
     run(|| {
         let goal = if memory == 0 { Goal::FalsePositiveRate(rate) } else { Goal::Memory(memory) };
         let capabilities = Capabilities(capabilities);
-        let request = Request { keys, goal, capabilities, is_static, universe, times, frequent, strangers };
+        let request = Request { keys, goal, capabilities, is_static, universe, times, frequent, non_members };
         let mut proposals = plan(&request)?;
         if in_place {
             keep_in_place(&mut proposals);
@@ -45,7 +45,7 @@ pub extern "C" fn petal_plan(
 
 /// A proposal of the last plan. Returns 0 if the kind fits, and otherwise its status, with the message of the error.
 #[unsafe(no_mangle)]
-pub extern "C" fn petal_proposal(number: usize) -> i32 {
+pub extern "C" fn petal_plan_proposal(number: usize) -> i32 {
     PROPOSALS.with_borrow(|proposals| {
         let Some(Proposal { kind, name, outcome }) = proposals.get(number) else { return 1 };
         answer_text(0, name);
@@ -86,7 +86,7 @@ pub extern "C" fn petal_kind(number: usize) -> i32 {
 
 /// A parameter of a kind: its name, its sentence, its default, its bounds; 1 after the last.
 #[unsafe(no_mangle)]
-pub extern "C" fn petal_kind_parameter(kind: usize, number: usize) -> i32 {
+pub extern "C" fn petal_kind_get_parameter(kind: usize, number: usize) -> i32 {
     let row: Option<&Row> = registry::all().nth(kind);
     let Some(parameter) = row.and_then(|row| row.parameters.get(number)) else { return 1 };
     answer_text(0, parameter.name);

@@ -48,7 +48,7 @@ fn contains_u64(filter: &Filter, key: u64) -> Result<bool> {
 /// # Safety
 /// `length` bytes from `start` on are readable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_hash(handle: u32, start: *const u8, length: usize) -> i32 {
+pub unsafe extern "C" fn petal_spec_hash(handle: u32, start: *const u8, length: usize) -> i32 {
     // SAFETY: the caller's promise.
     let key = unsafe { slice(start, length) };
     with(handle, |held| match held {
@@ -83,7 +83,7 @@ fn describe(image: &impl Image) -> i32 {
     answer(10, header.geometry.bits);
     answer(11, header.image_bytes());
     answer_real(12, header.false_positive_rate);
-    answer(13, base.is_dirty().into());
+    answer(13, base.is_unclean().into());
     answer(14, (base.hasher().can_hash() || base.hasher().takes_whole()).into());
     answer(15, base.words().shared().as_ptr() as u64);
     answer(16, base.words().bytes());

@@ -167,7 +167,7 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     context.reply_count(header.capacity);
     context.reply_word("rate");
     context.reply_real((row.false_positive_rate)(geometry, header.capacity));
-    context.reply_word("offered");
+    context.reply_word("insertions");
     context.reply_count(base.count());
     context.reply_word("bits");
     context.reply_count(geometry.bits);

@@ -88,7 +88,7 @@ def check_keys_are_bytes_and_fields():
     file.write_bytes(command.lines(items(0, 1000)))
     command.does("redis", "build", *at, "--kind", "counting", "--set", "counter_bits=8", "--seed", 7, "counted", file)
     info = pairs(client("PETAL.INFO", "counted"))
-    assert info["kind"] == "counting" and info["capacity"] == 1000 and info["offered"] == 1000, info
+    assert info["kind"] == "counting" and info["capacity"] == 1000 and info["insertions"] == 1000, info
     assert pairs(info["parameters"])["counter_bits"] == "8", info
     secret = folder() / "secret"
     secret.write_text("000102030405060708090a0b0c0d0e0f\n")
@@ -282,18 +282,18 @@ def check_a_server_that_goes_is_told_and_the_rest_follows():
         client = running.client()
         server.wait_for("the last shard", lambda: client("EXISTS", "seen:{2}") == 1)
 
-        def offered():
-            return sum(pairs(client("PETAL.INFO", key(number)))["offered"] for number in range(3))
+        def insertions():
+            return sum(pairs(client("PETAL.INFO", key(number)))["insertions"] for number in range(3))
 
         # More than three connections have on their way at a time, so that the command has read some answers.
-        server.wait_for("answers", lambda: offered() > 3 * 16_000)
+        server.wait_for("answers", lambda: insertions() > 3 * 16_000)
         running.kill()
         status, _, err = command.end(building, command.lines(keys[150_000:]))
         assert status == 2 and err.startswith("petal: ") and f"keys were added; {hint})" in err, err
         answered = int(err.split("(after ")[1].split()[0])
         running.start()
         client = running.client()
-        there = offered()
+        there = insertions()
         # What was answered is there, and what was on its way may be.
         assert 0 < answered <= there <= len(keys), (answered, there)
         if kind == "blocked":

@@ -159,7 +159,7 @@ fn copy(from: &[AtomicU64], to: &mut [u64]) {
     to.iter_mut().zip(from).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
 }
 
-/// The greatest rate for strangers that a spec allows. Without excluded keys that is the rate of a plain filter.
+/// The greatest rate for non-members that a spec allows. Without excluded keys that is the rate of a plain filter.
 fn limit<R>(build: &Build<R>, excluded: u64) -> f64 {
     match build.size {
         Size::Rate { false_positive_rate, .. } if build.spec.false_positive_rate != 0.0 || excluded == 0 => {
@@ -358,7 +358,7 @@ fn updated<R: PartitionedRecord>(build: &mut Build<R>, asked: &Limits, old: &Bas
     })?;
     let is_kept = kept.len() as u64 == flipped;
     let records = Flipped { records: build.records, flips: &flips, kept: is_kept.then_some(&kept[..]), keys: all };
-    // At the rate of the update strangers get the opposite of the older answer.
+    // At the rate of the update non-members get the opposite of the older answer.
     let (limit, before) = (limit(build, excluded.max(1)), form.rate);
     let most = match () {
         () if before > limit => -1.0,
@@ -368,7 +368,7 @@ fn updated<R: PartitionedRecord>(build: &mut Build<R>, asked: &Limits, old: &Bas
     let plan = sizing::smallest(flipped, all - flipped, asked.allowed.clone(), most).ok_or_else(|| {
         error!(
             Contradiction,
-            "false_positive_rate = {} has no room for an update: after {done} updates the rate for strangers is {}, \
+            "false_positive_rate = {} has no room for an update: after {done} updates the rate for non-members is {}, \
              and each adds to it; give a greater rate, or none, or build the set anew",
             Number(limit),
             Number(before)

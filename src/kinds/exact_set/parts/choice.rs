@@ -90,9 +90,9 @@ impl Choice {
                 sum.saturating_add(cost(*counts, rest).min(*listed).saturating_mul(*times)).min(NEVER_EVER)
             })
         };
-        // Keys of unknown partitions count as strangers of the rest. So all keys of the rest are never members, and a
-        // rest that stores excluded keys, for which nearly all strangers are members, has to save more than a sixteenth
-        // of the bits.
+        // Keys of unknown partitions count as non-members of the rest. So all keys of the rest are never members, and a
+        // rest that stores excluded keys, for which nearly all non-members are members, has to save more than a
+        // sixteenth of the bits.
         let least = |is_inverted: bool| {
             let possible = (0..CLASSES as u8).filter(|class| *class != ALWAYS && allowed[usize::from(*class)]);
             let of_side = possible.filter(|class| of_class(*class).is_some_and(|(side, _)| side) == is_inverted);

@@ -13,8 +13,8 @@
 //! Without partitions the payload begins with that of an exact set alone.
 //!
 //! The words of a header: word 2 is the bytes of a prefix, or 0 without partitions. Words 0 and 1 are 0 with
-//! partitions, and otherwise those of the exact set that comes first. Word 3 has the rate for strangers, as the bits of
-//! a double. Word 4 is the number of updates. With updates word 5 is the bits of the payload before them.
+//! partitions, and otherwise those of the exact set that comes first. Word 3 has the rate for non-members, as the bits
+//! of a double. Word 4 is the number of updates. With updates word 5 is the bits of the payload before them.
 
 use super::super::layout::{EXCLUDED_STORED, Levels, Shape};
 use super::super::sizing;
@@ -38,7 +38,7 @@ pub const CLASS_BITS: u32 = 7;
 
 /// The word of a geometry that has the bytes of a prefix.
 pub const PREFIX_WORD: usize = 2;
-/// The word that has the rate for strangers.
+/// The word that has the rate for non-members.
 pub const RATE_WORD: usize = 3;
 /// The word that has the number of updates.
 pub const UPDATES_WORD: usize = 4;
@@ -111,7 +111,7 @@ impl Set {
         self.shape.fetch(self.words(words), hash);
     }
 
-    /// The rate for strangers.
+    /// The rate for non-members.
     fn rate(&self) -> f64 {
         let Shape { bits, is_inverted, .. } = self.shape;
         sizing::false_positive_rate(bits, is_inverted, self.shape.members())
@@ -137,7 +137,7 @@ pub struct Form {
     updates: Vec<Set>,
     /// How many members there are.
     pub members: u64,
-    /// The rate for strangers whose prefixes are spread like those of the universe.
+    /// The rate for non-members whose prefixes are spread like those of the universe.
     pub rate: f64,
 }
 
@@ -274,7 +274,7 @@ impl Form {
     }
 }
 
-/// The partitions of a payload, how many members they have, and the rate for strangers.
+/// The partitions of a payload, how many members they have, and the rate for non-members.
 fn partitioned(
     prefix: u64,
     base_bits: u64,

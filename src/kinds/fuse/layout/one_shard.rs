@@ -40,7 +40,7 @@ impl<'a> Array<'a> {
         Some(Probe {
             kernel: ProbeKernel::Built { kernel: kernel(&self.shape), numbers },
             words: self.words,
-            offered: None,
+            insertions: None,
         })
     }
 }

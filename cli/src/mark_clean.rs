@@ -1,4 +1,4 @@
-//! `petal vouch`.
+//! `petal mark-clean`.
 
 use crate::args;
 use crate::failure::{Failure, Outcome};
@@ -11,7 +11,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
         let mut image = open_any(path, Mode::Write, None)?;
         let at = |error| Failure::at(path, &error);
         match image.verify() {
-            Err(error) if error.status() == Status::Dirty => image.vouch().map_err(at),
+            Err(error) if error.status() == Status::Unclean => image.mark_clean().map_err(at),
             // The file is clean already, or damaged: `vouch` does not accept bytes that differ from their checksums.
             verified => verified.map_err(at),
         }

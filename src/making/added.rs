@@ -9,7 +9,7 @@ use crate::error::{Result, error};
 use crate::storage::try_vec;
 
 /// A collection of hashes.
-pub enum Offered {
+pub enum Insertions {
     /// Every hash once.
     Once(Collector<u64>),
     /// Every hash, and how often it came.
@@ -21,25 +21,25 @@ pub enum Offered {
     },
 }
 
-impl Offered {
+impl Insertions {
     /// An empty collection that keeps what a kind needs to know, in one of `parts` equal parts of the memory.
     ///
     /// # Errors
     /// As [`Collector::new`].
-    pub fn new(row: &Row, options: CollectorOptions, parts: u64) -> Result<Offered> {
+    pub fn new(row: &Row, options: CollectorOptions, parts: u64) -> Result<Insertions> {
         let counting = [Capabilities::REMOVE, Capabilities::COUNT];
         Ok(if row.is_made_empty() && counting.iter().any(|capability| row.capabilities.contains(*capability)) {
-            Offered::Counted { hashes: Collector::with_part(options, parts)?, more: 0 }
+            Insertions::Counted { hashes: Collector::with_part(options, parts)?, more: 0 }
         } else {
-            Offered::Once(Collector::with_part(options, parts)?)
+            Insertions::Once(Collector::with_part(options, parts)?)
         })
     }
 
     /// How many hashes came.
     pub fn added(&self) -> u64 {
         match self {
-            Offered::Once(hashes) => hashes.added(),
-            Offered::Counted { hashes, more } => hashes.added().saturating_add(*more),
+            Insertions::Once(hashes) => hashes.added(),
+            Insertions::Counted { hashes, more } => hashes.added().saturating_add(*more),
         }
     }
 
@@ -60,8 +60,8 @@ impl Offered {
     pub fn add_times(&mut self, hash: u64, times: u64) -> Result<()> {
         match self {
             _ if times == 0 => Ok(()),
-            Offered::Once(hashes) => hashes.add(hash),
-            Offered::Counted { hashes, more } => {
+            Insertions::Once(hashes) => hashes.add(hash),
+            Insertions::Counted { hashes, more } => {
                 hashes.add(Counted { hash, count: times })?;
                 *more = more.saturating_add(times - 1);
                 Ok(())
@@ -75,16 +75,16 @@ impl Offered {
     /// As [`Collector::expect`].
     pub fn expect(&mut self, hashes: usize) -> Result<()> {
         match self {
-            Offered::Once(collector) => collector.expect(hashes),
-            Offered::Counted { hashes: collector, .. } => collector.expect(hashes),
+            Insertions::Once(collector) => collector.expect(hashes),
+            Insertions::Counted { hashes: collector, .. } => collector.expect(hashes),
         }
     }
 
     /// Adds hashes. All are added, unless there is an error of [`Collector::add`].
     pub fn add_all(&mut self, hashes: &[u64]) -> Taken {
         let collector = match self {
-            Offered::Once(collector) => return collector.add_all(hashes),
-            Offered::Counted { hashes, .. } => hashes,
+            Insertions::Once(collector) => return collector.add_all(hashes),
+            Insertions::Counted { hashes, .. } => hashes,
         };
         for (i, hash) in hashes.iter().enumerate() {
             if let Err(error) = collector.add(Counted { hash: *hash, count: 1 }) {
@@ -100,11 +100,11 @@ impl Offered {
     /// As [`Collector::merge`].
     pub fn merge(&mut self, bytes: &[u8], times: u64) -> Result<()> {
         match self {
-            Offered::Once(hashes) => {
+            Insertions::Once(hashes) => {
                 hashes.merge(bytes, Ok)?;
                 hashes.count_added(times);
             }
-            Offered::Counted { hashes, more } => {
+            Insertions::Counted { hashes, more } => {
                 hashes.merge(bytes, |record: Counted| match record.count {
                     0 => Err(error!(Corrupt, "a key came 0 times")),
                     _ => Ok(record),
@@ -120,8 +120,8 @@ impl Offered {
     /// Gives up all hashes, and returns their memory and files to the system.
     pub fn clear(&mut self) {
         match self {
-            Offered::Once(hashes) => hashes.clear(),
-            Offered::Counted { hashes, more } => {
+            Insertions::Once(hashes) => hashes.clear(),
+            Insertions::Counted { hashes, more } => {
                 hashes.clear();
                 *more = 0;
             }
