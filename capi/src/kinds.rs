@@ -217,7 +217,7 @@ unsafe impl boundary::SizedStruct for petal_parameter_info {
 /// The `most_copies` of a kind, which is the same for every capacity.
 fn most_copies(row: &Row) -> u32 {
     let spec = Spec { kind: Some(row.kind), capacity: 1, ..Spec::default() };
-    let copies = row.copies.and_then(|copies| row.geometry_of(&spec).ok().map(|geometry| copies(&geometry)));
+    let copies = row.room.copies.and_then(|copies| row.geometry_of(&spec).ok().map(|geometry| copies(&geometry)));
     copies.unwrap_or(0) as u32
 }
 
@@ -229,8 +229,8 @@ fn kind_info(row: &Row) -> petal_kind_info {
             PETAL_IS_DEFAULT,
         ),
         (registry::FOREIGN.iter().any(|foreign| foreign.kind == row.kind), PETAL_IS_FOREIGN),
-        (row.universe.is_some(), PETAL_TAKES_INTEGERS),
-        (row.moves_entries, PETAL_MOVES_ENTRIES),
+        (row.hashing.universe.is_some(), PETAL_TAKES_INTEGERS),
+        (row.form.moves_entries, PETAL_MOVES_ENTRIES),
     ];
     let flags = flags.into_iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
     let mut info = petal_kind_info {

@@ -53,9 +53,11 @@ impl Others {
     /// Refuses kinds that take no such keys.
     fn check(&self, row: &Row, args: &args::Build) -> Outcome<()> {
         let (option, what, takes) = match self {
-            Others::Excluded(_) if args.exclude.is_empty() => ("--universe", "excluded keys", row.excludes.is_some()),
-            Others::Excluded(_) => ("--exclude", "excluded keys", row.excludes.is_some()),
-            Others::Frequent(..) => ("--frequent", "frequent non-members", row.takes_frequent),
+            Others::Excluded(_) if args.exclude.is_empty() => {
+                ("--universe", "excluded keys", row.others.excludes.is_some())
+            }
+            Others::Excluded(_) => ("--exclude", "excluded keys", row.others.excludes.is_some()),
+            Others::Frequent(..) => ("--frequent", "frequent non-members", row.others.takes_frequent),
         };
         if takes {
             return Ok(());
@@ -126,7 +128,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     let spec = spec;
     let row = petal::row_of(&spec)?;
     others.iter().try_for_each(|others| others.check(row, args))?;
-    if args.update.is_some() && row.parts.is_none() {
+    if args.update.is_some() && row.others.parts.is_none() {
         return Err(Failure::new(format_args!(
             "--update: {} is not brought up to date; a kind that is is {EXCLUDING_KIND}",
             row.name
@@ -141,7 +143,7 @@ pub fn run(args: &args::Build, common: args::Common) -> Outcome {
     if row.handle() == petal::Handle::Sketch {
         return Err(Failure::new(format_args!("--kind {}: is a sketch of a set: petal sketch build", row.name)));
     }
-    if row.universe.is_some() && args.bits.is_none() && args.capacity.is_none() {
+    if row.hashing.universe.is_some() && args.bits.is_none() && args.capacity.is_none() {
         return Err(Failure::new(format_args!(
             "--kind {}: its keys are the integers below a bound: --bits N says which",
             row.name

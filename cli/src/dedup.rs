@@ -226,7 +226,7 @@ impl Windowed {
     fn new(filter: &Filter) -> Windowed {
         let base = filter.base();
         // Measures four times in a generation, and eight times in the capacity of a filter without generations.
-        let keys = base.row().window.and_then(|window| window(base.geometry()).keys);
+        let keys = base.row().losses.window.and_then(|window| window(base.geometry()).keys);
         let every = (keys.unwrap_or(base.header().capacity / 2) / 4).max(1);
         Windowed { every, since: 0, rate: 0.0, lost: 0.0, variance: 0.0 }
     }

@@ -378,11 +378,11 @@ pub fn open_to_change<T: Image>(
     if let Ok(image) = open(path, Mode::Read, key) {
         require(path, &image, (capability, verb))?;
         let row = image.base().row();
-        if row.moves_entries {
+        if row.form.moves_entries {
             mode = Mode::Load;
         }
         // Windows may replace the file of a filter that grew only after its mapping and the writer's lock are gone.
-        if row.moves_entries || cfg!(windows) && row.capabilities.contains(Capabilities::GROW) {
+        if row.form.moves_entries || cfg!(windows) && row.capabilities.contains(Capabilities::GROW) {
             lock = Some(locked(path)?);
         }
     }

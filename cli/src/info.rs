@@ -70,8 +70,8 @@ impl Memory {
     fn of(base: &petal::Base) -> Option<Memory> {
         let (row, geometry) = (base.row(), base.geometry());
         // Other kinds lose keys by removals, and not by age.
-        let rate = row.false_negative_rate.filter(|_| row.capabilities.contains(Capabilities::AGE))?;
-        let window = row.window.map(|window| window(geometry));
+        let rate = row.losses.false_negative_rate.filter(|_| row.capabilities.contains(Capabilities::AGE))?;
+        let window = row.losses.window.map(|window| window(geometry));
         let keys = window.and_then(|window| window.keys.map(|keys| keys.saturating_mul(window.steps)));
         let is_by_keys = window.is_none_or(|window| window.keys.is_some());
         let ages = Self::AGES.map(|part| (part * base.header().capacity as f64) as u64);

@@ -94,7 +94,7 @@ fn describe(row: &'static Row) -> Description {
         is_default: [registry::DEFAULT_KIND, registry::DEFAULT_MAP_KIND, registry::DEFAULT_SKETCH_KIND]
             .contains(&row.kind),
         handle: row.handle().name(),
-        layout_version: row.layout_version,
+        layout_version: row.form.layout_version,
         made_from: match row.structure {
             Structure::Filter { .. } => "empty",
             Structure::StaticFilter { .. } => "keys",

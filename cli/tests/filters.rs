@@ -494,7 +494,9 @@ fn plan_takes_uses() {
             |row: &petal::Row| row.capabilities.contains(Can::AGE) || row.capabilities.contains(Can::MAY_LOSE_KEYS);
         let able = able(needed).filter(|row| !unasked(row));
         let able: Vec<&str> = match options {
-            "--in-place" => able.filter(|row| row.is_made_empty() && !row.moves_entries).map(|row| row.name).collect(),
+            "--in-place" => {
+                able.filter(|row| row.is_made_empty() && !row.form.moves_entries).map(|row| row.name).collect()
+            }
             _ => able.map(|row| row.name).collect(),
         };
         assert_eq!(fits.len(), able.len(), "{options}");
@@ -529,7 +531,7 @@ fn plan_agrees_with_build() {
         place.petal(&format!("build --kind {kind} --fpr 0.005 -o filter keys")).quiet();
         let info = info(&place.path("filter"));
         // Where the keys decide the length, the plan is a bound.
-        let is_bound = registry::find_name(kind).unwrap().most_bytes.is_some();
+        let is_bound = registry::find_name(kind).unwrap().building.most_bytes.is_some();
         let (built, planned) = (info["bytes"].as_u64().unwrap(), fit["bytes"].as_u64().unwrap());
         let least = if is_bound { planned - planned / 32 - 512 } else { planned };
         assert!((least..=planned).contains(&built), "{kind}: {built} bytes, planned {planned}");

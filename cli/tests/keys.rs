@@ -117,7 +117,9 @@ fn kept_keys_come_from_a_pipe_without_a_capacity() {
         let forgets = kind.overfill == Overfill::Forgets;
         // A window is one of records, which are counted.
         assert!(
-            capacity == 1000 && !forgets || kind.copies.is_some() && capacity > 1000 || forgets && capacity == 2000,
+            capacity == 1000 && !forgets
+                || kind.room.copies.is_some() && capacity > 1000
+                || forgets && capacity == 2000,
             "{info}"
         );
         assert_eq!(info["insertions"], 2000);
@@ -400,7 +402,7 @@ fn sizes_in_every_form() {
         let by_rate = build("--fpr 0.001");
         assert_eq!((by_rate["kind"].as_str(), by_rate["false_positive_rate"].as_f64()), (Some(kind.name), Some(0.001)));
         assert!(by_rate["statistics"]["false_positive_rate"].as_f64().unwrap() < 0.0015);
-        if kind.is_power_of_two {
+        if kind.room.is_power_of_two {
             continue;
         }
         let by_bits_per_key = build("--bits-per-key 12.3");
@@ -482,7 +484,7 @@ fn dedup_passes_each_line_once() {
 fn dedup_remembers_a_window() {
     let place = Place::new();
     for kind in petal::registry::FILTERS.iter().filter(|row| row.overfill == Overfill::Forgets) {
-        let is_certain = kind.window.is_some();
+        let is_certain = kind.losses.window.is_some();
         let dedup = format!("dedup --kind {} --window 1000", kind.name);
         // What comes again within the window is dropped, and passes again after it.
         let near = place.petal_on(&format!("{dedup} --fpr 1e-6"), &[lines(0..1000), lines(0..1000)].concat());
@@ -517,7 +519,7 @@ fn build_remembers_the_last_keys_of_its_input() {
             // Who may lose keys loses few of the youngest.
             let found = place.petal_on("check --count last.petal", &lines(9500..10_000)).stdout;
             let found: usize = String::from_utf8(found).unwrap().trim().parse().unwrap();
-            let least = if kind.window.is_some() { 500 } else { 450 };
+            let least = if kind.losses.window.is_some() { 500 } else { 450 };
             assert!(found >= least, "{}: {found} of the last 500 keys are found", kind.name);
         }
     }
@@ -767,7 +769,7 @@ fn keys_are_removed_and_counted() {
 #[test]
 fn integers_are_decimal_numbers() {
     let place = Place::new();
-    for kind in petal::registry::FILTERS.iter().filter(|row| row.universe.is_some()) {
+    for kind in petal::registry::FILTERS.iter().filter(|row| row.hashing.universe.is_some()) {
         let build = format!("build --kind {} -o filter", kind.name);
         place.petal_on(&build, b"1\n").names(&[kind.name, "--bits"]);
         place.petal_on(&format!("{build} --bits 1000"), b"0\n999\n7\n").quiet();

@@ -201,7 +201,7 @@ fn a_memory_limit_holds() {
     place.file("table", table(2_250_000));
     for (row, line) in built() {
         let (limit, keys, record) = if row.is_map() { (44 * MIB, 2_250_000, 24) } else { (30 * MIB, 4_500_000, 8) };
-        let work = (row.build_memory)(keys);
+        let work = (row.building.build_memory)(keys);
         for (limit, threads) in [(limit, 3), (4 * MIB, 1)] {
             let (peak, image) = peak(&place, &format!("{line} -T . --threads {threads} --memory-limit {limit}"));
             let beside = peak - image;

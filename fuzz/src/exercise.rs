@@ -35,7 +35,7 @@ pub fn look(filter: &Filter) {
     }
     let header = filter.base().header().clone();
     // Kinds that take keys whole know nothing of hashes.
-    let is_keyed = filter.base().row().hashes_keys_itself || filter.base().hasher().takes_whole();
+    let is_keyed = filter.base().row().hashing.hashes_keys_itself || filter.base().hasher().takes_whole();
     let can_hash = is_keyed || filter.base().hasher().can_hash();
     for key in [&b""[..], b"a", b"a longer key, of more than a few words"] {
         assert!(filter.contains(key) || can_hash, "what cannot be looked up may be there");
@@ -60,7 +60,7 @@ pub fn look(filter: &Filter) {
     let mut answers = Answers::default();
     if let Err(error) = filter.contains_batch(&keys, &mut answers) {
         // Integers are keys of eight bytes.
-        let takes_integers = filter.base().row().universe.is_some();
+        let takes_integers = filter.base().row().hashing.universe.is_some();
         assert!(takes_integers || matches!(error.status(), Status::ExternalHash | Status::KeyMissing), "{error}");
         assert_eq!(answers.true_count, 3);
     }
@@ -104,7 +104,7 @@ pub fn change(filter: &Filter) {
     let sound = filter.payload().check_payload().is_ok();
     // Where a key lies depends on what others left: nothing is promised for a payload that the kind cannot have, nor
     // for a kind that may lose keys.
-    let is_scattered = !sound && filter.base().row().moves_entries || can(filter, Capabilities::MAY_LOSE_KEYS);
+    let is_scattered = !sound && filter.base().row().form.moves_entries || can(filter, Capabilities::MAY_LOSE_KEYS);
     let mut copy = filter.copy().expect("small");
     assert!(copy.equals(filter));
     for hash in taken(filter) {
@@ -194,7 +194,7 @@ fn can(filter: &Filter, capability: Capabilities) -> bool {
 /// Hashes that the filter can take: where keys are integers, those below its universe.
 fn taken(filter: &Filter) -> [u64; HASHES.len()] {
     let base = filter.base();
-    HASHES.map(|hash| base.row().universe.map_or(hash, |universe| hash % universe(base.geometry()).max(1)))
+    HASHES.map(|hash| base.row().hashing.universe.map_or(hash, |universe| hash % universe(base.geometry()).max(1)))
 }
 
 /// Removes from a copy what is there and what is not, one by one and in a batch.

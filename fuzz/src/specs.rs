@@ -19,14 +19,14 @@ pub fn opens(row: &Row, geometry: &Geometry, mode: Mode) -> bool {
         Mode::Write if row.is_map() => {
             capabilities.contains(Capabilities::PUT) || capabilities.contains(Capabilities::REPLACE)
         }
-        Mode::Write => !row.moves_entries,
+        Mode::Write => !row.form.moves_entries,
         Mode::Share => capabilities.contains(Capabilities::INSERT_SHARED),
     }
 }
 
 /// A spec of any kind of filter or map that the registry knows and that takes all keys, or of none.
 pub fn spec(input: &mut Unstructured) -> Result<Spec> {
-    let rows: Vec<&Row> = registry::all().filter(|row| row.universe.is_none()).collect();
+    let rows: Vec<&Row> = registry::all().filter(|row| row.hashing.universe.is_none()).collect();
     let row = *input.choose(&rows)?;
     let hash = *input.choose(&HashFunction::ALL)?;
     let keyed = hash == HashFunction::SipHash13;

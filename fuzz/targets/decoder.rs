@@ -439,7 +439,7 @@ fn is_refusal(filter: &Filter, error: &Error, capability: Capabilities) -> bool 
             !filter.capabilities().contains(capability) && status == refusal(filter, capability)
         }
         // An integer may be past the universe.
-        Status::OutOfRange => filter.base().row().universe.is_some(),
+        Status::OutOfRange => filter.base().row().hashing.universe.is_some(),
         status => matches!(status, Status::Corrupt | Status::Full),
     }
 }

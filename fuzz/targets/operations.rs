@@ -130,7 +130,7 @@ impl Slot {
     /// be there yet is for tests to say that know the order in which keys came.
     fn forget(&mut self) {
         let base = self.filter.base();
-        let keys = base.row().window.and_then(|window| {
+        let keys = base.row().losses.window.and_then(|window| {
             let window = window(base.geometry());
             window.keys.map(|keys| keys.saturating_mul(window.steps))
         });
@@ -332,7 +332,7 @@ fn make_in_buffer(spec: &Spec, size: petal::Result<u64>, spare: usize) -> Option
                 // Readers of the buffer would be answered wrongly.
                 _ => Status::Unsupported,
             };
-            let moves = petal::row_of(spec).is_ok_and(|row| row.moves_entries);
+            let moves = petal::row_of(spec).is_ok_and(|row| row.form.moves_entries);
             assert_eq!((error.status(), spare <= 1 || moves), (expected, true));
             assert!(memory.iter().all(|word| *word == u64::MAX), "a failure changed something");
             return None;
@@ -376,7 +376,7 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
         let (capacity, distinct) = (filter.base().header().capacity, hashes.len().max(1) as u64);
         // Each copy of a key may take a place, or make others take more.
         let row = filter.base().row();
-        let is_right = match (row.places, row.copies) {
+        let is_right = match (row.room.places, row.room.copies) {
             (Some(_), _) => (distinct..=count.max(1)).contains(&capacity),
             (None, Some(_)) => capacity == distinct || capacity > count,
             (None, None) => capacity == distinct,

@@ -24,7 +24,7 @@ pub mod state;
 pub use handle::{Aggregate, AggregateExpectedErrors, AggregateStatistics};
 
 use crate::bits::{GOLDEN, mix};
-use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{Base, Capabilities, Form, Handle, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::bit_filter::bits_for;
@@ -59,7 +59,6 @@ pub const ROLES: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId::AGGREGATE,
     name: "aggregate",
-    layout_version: 2,
     summary: "sum, mean, maximum, minimum and count of values that change, each counted once however often it is met",
     capabilities: Capabilities::INSERT.with(Capabilities::REMOVE).with(Capabilities::CLEAR),
     parameters: &[&STATES, &ROLES],
@@ -71,6 +70,7 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, entries| Layout::of(geometry).map_or(1.0, |layout| layout.rate(entries)),
     // Refusals depend on the order of meetings.
     is_canonical: false,
+    form: Form { layout_version: 2, ..Form::BASE },
     ..Row::BASE
 };
 

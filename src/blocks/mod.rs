@@ -16,6 +16,7 @@ pub(crate) mod lanes;
 pub mod mixing;
 pub mod placed;
 pub mod probe;
+#[cfg(any(feature = "quotient", feature = "aleph"))]
 pub mod runs;
 pub mod scattered_bits;
 pub mod segments;

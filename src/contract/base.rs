@@ -14,7 +14,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 impl Base {
     /// Puts the parts together. The header's `unclean` says in which state the image was when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
-        let hasher = if (row.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
+        let hasher = if (row.hashing.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
         Base {
             row,
             at_once: words.is_own(),
@@ -186,9 +186,9 @@ impl Base {
     /// The error for an operation that the kind cannot do, or cannot do with this filter's choices.
     #[cold]
     pub fn unsupported(&self, operation: &str) -> Error {
-        let Row { name, lacks, .. } = *self.row;
+        let Row { name, ref varying, .. } = *self.row;
         let what = self.row.handle().plural();
-        if lacks(self.geometry()) == Capabilities::NONE {
+        if (varying.lacks)(self.geometry()) == Capabilities::NONE {
             return error!(Unsupported, "{what} of the kind {name} cannot {operation}");
         }
         let choice = self.row.parameters.iter().find_map(|parameter| {
@@ -223,7 +223,7 @@ impl Base {
         };
         Spec {
             kind: Some(*kind),
-            capacity: self.row.made_for.map_or(*capacity, |made_for| made_for(&geometry)),
+            capacity: self.row.room.made_for.map_or(*capacity, |made_for| made_for(&geometry)),
             false_positive_rate,
             bits,
             hashes,

@@ -25,8 +25,8 @@ pub struct Build<'a, R> {
     pub size: Size,
     /// The records to build from: distinct hashes for a filter, entries for a map.
     pub records: &'a dyn Records<R>,
-    /// For a kind that takes frequent non-members ([`Row::takes_frequent`](super::Row::takes_frequent)): their distinct
-    /// hashes, in the same order as the records.
+    /// For a kind that takes frequent non-members ([`OtherKeys::takes_frequent`](super::OtherKeys::takes_frequent)):
+    /// their distinct hashes, in the same order as the records.
     pub frequent: Option<&'a dyn Records<Weighted>>,
     /// How many bytes the work may take besides the payload; `u64::MAX` is no limit.
     pub memory: u64,

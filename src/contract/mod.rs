@@ -15,6 +15,7 @@ mod build;
 mod capabilities;
 mod change;
 mod facets;
+mod groups;
 mod in_place;
 pub mod journal;
 pub mod key_shape;
@@ -39,6 +40,7 @@ pub use facets::{
     Rejuvenate, Remove, Resize, SharedAge, SharedInsert,
 };
 pub(crate) use facets::{ahead, facets, one_by_one};
+pub use groups::{Building, Form, Hashing, Losses, OtherKeys, Room, Varying};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
 pub use row::{InBytes, Joined, Overfill, Row, Sizes, Window};
@@ -161,7 +163,7 @@ pub trait Kind: Payload {
 
     /// The probability that a key is not found after `age` other keys came.
     fn false_negative_rate(&self, age: u64) -> f64 {
-        self.base().row().false_negative_rate.map_or(0.0, |rate| rate(self.base().geometry(), age))
+        self.base().row().losses.false_negative_rate.map_or(0.0, |rate| rate(self.base().geometry(), age))
     }
 
     /// In an image in place, the place (in 64-bit words) of one word that an insertion or removal of the hash changes

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::format::Geometry;
 use crate::spec::{Size, Spec};
 
-/// The geometry to expect of a spec whose builder knows of such other keys, and a rate (`Row::knowing`). With excluded
-/// keys it is their rate, and with frequent non-members that of all lookups of absent keys.
+/// The geometry to expect of a spec whose builder knows of such other keys, and a rate (`OtherKeys::knowing`). With
+/// excluded keys it is their rate, and with frequent non-members that of all lookups of absent keys.
 pub type Knowing = fn(&Spec, Size, &Others) -> Result<(Geometry, f64)>;
 
 /// Keys that are not members, but that a builder knows of.

@@ -1,6 +1,6 @@
 //! What the library knows of a kind.
 
-use super::{Capabilities, Handle, Knowing, Parts, Structure};
+use super::{Building, Capabilities, Form, Handle, Hashing, Losses, OtherKeys, Room, Structure, Varying};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -8,7 +8,6 @@ use crate::hash::{HashFunction, Hasher};
 use crate::sizing::omissions::sum_of_rates;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use crate::storage::AnyBytes;
-use core::sync::atomic::AtomicU64;
 
 /// What the library knows of a kind. `..Row::BASE` stands for what most kinds have.
 pub struct Row {
@@ -18,19 +17,10 @@ pub struct Row {
     pub name: &'static str,
     /// What the kind is, in a sentence.
     pub summary: &'static str,
-    /// The version of the kind's payload layout. Images with a later version are refused.
-    pub layout_version: u16,
     /// What a filter of this kind with the default parameters can do in its own memory.
     pub capabilities: Capabilities,
-    /// The capabilities among these that a filter of this geometry lacks, because of its parameters.
-    pub lacks: fn(&Geometry) -> Capabilities,
-    /// Capabilities that a filter of this geometry has in addition, because of its parameters.
-    pub gains: fn(&Geometry) -> Capabilities,
     /// The parameters that this kind takes beyond those in every spec.
     pub parameters: &'static [&'static Parameter],
-    /// A value of a parameter with which a filter may be much smaller, or much more accurate, but a lookup touches more
-    /// lines. Plans propose the value where that is so ([`plan`](crate::plan::plan)).
-    pub alternative: Option<(&'static Parameter, f64)>,
     /// Which handle the kind has, and how a filter or map of it is made.
     pub structure: Structure,
     /// Which exact sizes the kind takes.
@@ -54,81 +44,35 @@ pub struct Row {
     /// The least false-positive rate that a spec with these parameters may ask for at a capacity. The result is 0 if
     /// the kind reaches every rate, and 1 if it has no rate to choose.
     pub least_rate: fn(&Spec, u64) -> f64,
-    /// For a kind that is built from all of its keys, the bytes that building takes for this many keys on one thread,
-    /// besides the payload and the collected keys, if they are in memory.
-    pub build_memory: fn(u64) -> u64,
-    /// For a kind whose size depends on its keys' hashes, and not only on their number: the most bytes of a payload
-    /// with this many keys, if this geometry is the expected one. One payload in many millions may be larger.
-    pub most_bytes: Option<fn(&Geometry, u64) -> u64>,
     /// Whether the payload depends only on which keys there are (and, if they are counted, how often), and not on their
     /// order.
     pub is_canonical: bool,
     /// What happens to a filter that is given more keys than its capacity.
     pub overfill: Overfill,
-    /// Whether a filter that was made for a capacity and holds that many keys refuses every key that it does not find,
-    /// even if it has room. Such a filter never exceeds the rate that it promises.
-    pub keeps_to_capacity: bool,
-    /// For a kind in which every copy of a key takes a place: how many copies of one key a filter of this geometry
-    /// holds at most. One more is refused ([`Status::Full`](crate::Status::Full)). A capacity counts distinct keys.
-    /// Copies of one key are near each other, and take more room than that many keys.
-    pub copies: Option<fn(&Geometry) -> u64>,
-    /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
-    /// of this geometry if it was offered this many times.
-    pub places: Option<fn(&Geometry, u64) -> u64>,
-    /// For maps that take several values for a key ([`Capabilities::PUT`]): the value that an old value, or `None`, and
-    /// a put value join to. A lookup of the key then gives this value. The order of values makes no difference, and a
-    /// value that is put again changes nothing. At its false-positive rate a map may also join in values of other keys.
-    pub joined: Option<Joined>,
     /// What the compact form has to say of a geometry in addition to the payload's length and `hashes`. That is only
     /// the padding, unless the kind has its own words. A geometry that cannot be read back from the form has no compact
     /// form.
     pub compact: fn(&mut Packing, &mut Geometry),
-    /// For a kind whose geometry may hold more keys than it was asked for: how many keys it is made for. With that
-    /// number a spec of exact bits recreates the geometry.
-    pub made_for: Option<fn(&Geometry) -> u64>,
-    /// The words that most filters of this capacity have. A packed form leaves them out, so they must never change.
-    pub usual_words: fn(u64) -> [u64; 8],
     /// How a hash is looked up in a payload of this kind without a handle. Kinds without this are opened for each
     /// lookup.
     pub in_bytes: Option<InBytes>,
-    /// Whether an insertion or removal moves what other keys left. A reader of the same image in place could miss an
-    /// entry while it moves, so such a kind is not written in place.
-    pub moves_entries: bool,
-    /// Whether the kind has a power of two of places, and so may fill only half of a given memory.
-    pub is_power_of_two: bool,
-    /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. The hash function of such a
-    /// kind is [`HashFunction::Format`].
-    pub hashes_keys_itself: bool,
-    /// Whether filters of this kind can cut the positions of a key out of a digest ([`HashFunction::Digest`]).
-    pub takes_digests: bool,
-    /// How many of this many distinct keys an empty filter of this geometry takes for known on average, or refuses.
-    /// Given for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
-    pub omissions: Option<fn(&Geometry, u64) -> f64>,
-    /// For a kind that forgets keys, the probability that a key is not found after this many others came, averaged over
-    /// all phases of a window. For a kind that loses keys because others are removed, the probability after this many
-    /// were removed. Other kinds lose none.
-    pub false_negative_rate: Option<fn(&Geometry, u64) -> f64>,
-    /// The window of a geometry, for kinds that forget their oldest keys.
-    pub window: Option<fn(&Geometry) -> Window>,
-    /// For a kind whose keys are the integers below a bound and are not hashed ([`HashFunction::Identity`]): that
-    /// bound, the universe of a geometry. The kind refuses to insert other keys:
-    /// [`Status::OutOfRange`](crate::Status::OutOfRange).
-    pub universe: Option<fn(&Geometry) -> u64>,
-    /// For a kind whose builders also take excluded keys, for which its filters give no false answer: how many members
-    /// a payload of a geometry holds. The order of such a kind ([`Structure::StaticFilter`]) leaves the lowest bit of a
-    /// record 0. The record of an excluded key has 1 there.
-    pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
-    /// Whether a filter of this geometry takes keys whole, because it hashes a part of each key separately.
-    pub takes_whole: fn(&Geometry) -> bool,
-    /// What builders need for a kind that divides its keys by their prefixes, or brings a filter up to date.
-    pub parts: Option<Parts>,
-    /// Whether the kind's builders also take frequent non-members: keys that are not members, with weights.
-    pub takes_frequent: bool,
-    /// For a kind that takes excluded keys or frequent non-members: what to expect of a spec with such other keys.
-    pub knowing: Option<Knowing>,
+    /// What the parameters of a filter change.
+    pub varying: Varying,
+    /// What building takes and gives, for kinds that are built from all of their keys.
+    pub building: Building,
+    /// How many keys a filter has room for, where that is not simply its capacity.
+    pub room: Room,
+    /// What is special about the images of a kind.
+    pub form: Form,
+    /// How keys are hashed, where that is not for a spec alone to choose.
+    pub hashing: Hashing,
+    /// Keys that were offered and are not found.
+    pub losses: Losses,
+    /// What builders take beyond the keys of a filter.
+    pub others: OtherKeys,
 }
 
-/// The value that an old value of a key, or `None`, and a put value join to: [`Row::joined`].
+/// The value that an old value of a key, or `None`, and a put value join to: [`Structure::Map`].
 pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
 
 /// How a hash is looked up in a payload at any address, without a handle and without allocating memory.
@@ -189,12 +133,8 @@ impl Row {
         kind: KindId(0),
         name: "",
         summary: "",
-        layout_version: 1,
         capabilities: Capabilities::NONE,
-        lacks: |_| Capabilities::NONE,
-        gains: |_| Capabilities::NONE,
         parameters: &[],
-        alternative: None,
         structure: Structure::Filter { open: |base| Err(base.foreign_geometry()) },
         sizes: Sizes::ByKeys,
         hashes: (0, 0),
@@ -204,42 +144,28 @@ impl Row {
         false_positive_rate: |_, _| 1.0,
         rate_error: |_| 0.0,
         least_rate: |_, _| 0.0,
-        build_memory: |_| 0,
-        most_bytes: None,
         is_canonical: true,
         overfill: Overfill::RateRises,
-        keeps_to_capacity: false,
-        copies: None,
-        places: None,
-        joined: None,
         compact: Packing::PADDING,
-        made_for: None,
-        usual_words: |_| [0; 8],
         in_bytes: None,
-        moves_entries: false,
-        is_power_of_two: false,
-        takes_whole: |_| false,
-        parts: None,
-        hashes_keys_itself: false,
-        takes_digests: false,
-        omissions: None,
-        false_negative_rate: None,
-        window: None,
-        universe: None,
-        excludes: None,
-        takes_frequent: false,
-        knowing: None,
+        varying: Varying::BASE,
+        building: Building::BASE,
+        room: Room::BASE,
+        form: Form::BASE,
+        hashing: Hashing::BASE,
+        losses: Losses::BASE,
+        others: OtherKeys::BASE,
     };
 
     /// The capabilities of a filter of this geometry in its own memory.
     pub fn capabilities_of(&self, geometry: &Geometry) -> Capabilities {
-        self.capabilities.without((self.lacks)(geometry)).with((self.gains)(geometry))
+        self.capabilities.without((self.varying.lacks)(geometry)).with((self.varying.gains)(geometry))
     }
 
     /// The only hash function that filters of this kind have, if there is just one.
     fn own_hash(&self) -> Option<HashFunction> {
-        match self.universe {
-            _ if self.hashes_keys_itself => Some(HashFunction::Format),
+        match self.hashing.universe {
+            _ if self.hashing.hashes_keys_itself => Some(HashFunction::Format),
             Some(_) => Some(HashFunction::Identity),
             None => None,
         }
@@ -258,7 +184,7 @@ impl Row {
     pub(crate) fn can_have(&self, hash: HashFunction) -> bool {
         match self.own_hash() {
             Some(own) => own == hash,
-            None if hash == HashFunction::Digest => self.takes_digests,
+            None if hash == HashFunction::Digest => self.hashing.takes_digests,
             None => ![HashFunction::Format, HashFunction::Identity].contains(&hash),
         }
     }
@@ -284,7 +210,7 @@ impl Row {
             (None, HashFunction::Identity) => {
                 Err(error!(Contradiction, "hash = identity is for kinds whose keys are integers, not for {name}"))
             }
-            (None, HashFunction::Digest) if !self.takes_digests => {
+            (None, HashFunction::Digest) if !self.hashing.takes_digests => {
                 Err(error!(Contradiction, "hash = digest is for filters of the kind bloom, not for {name}"))
             }
             (None, HashFunction::Xxph3 | HashFunction::SipHash24) if self.is_map() => {
@@ -301,18 +227,18 @@ impl Row {
     /// The result is the sum of the false-positive rates before each key. A filter that keeps to its capacity also
     /// refuses all keys that come after it; capacity 0 means that it has none.
     pub fn expected_omissions(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
-        let omissions = match self.omissions {
+        let omissions = match self.losses.omissions {
             Some(omissions) => omissions(geometry, keys),
             None => sum_of_rates(keys, |before| (self.false_positive_rate)(geometry, before)),
         };
-        let is_bound = self.keeps_to_capacity && capacity > 0;
+        let is_bound = self.room.keeps_to_capacity && capacity > 0;
         omissions.max(if is_bound { keys.saturating_sub(capacity) as f64 } else { 0.0 })
     }
 
     /// The false-positive rate of a filter of this geometry that was made for `capacity`, or for none if that is 0,
     /// after `keys` distinct keys were inserted to it.
     pub fn expected_false_positive_rate(&self, geometry: &Geometry, capacity: u64, keys: u64) -> f64 {
-        let keys = match self.omissions.filter(|_| self.keeps_to_capacity && capacity > 0) {
+        let keys = match self.losses.omissions.filter(|_| self.room.keeps_to_capacity && capacity > 0) {
             // A filter of this capacity is full after this many keys.
             Some(omissions) => keys.min(capacity.saturating_add(omissions(geometry, capacity) as u64)),
             None => keys,
@@ -338,6 +264,14 @@ impl Row {
             Structure::Map { .. } | Structure::StaticMap { .. } => Handle::Map,
             Structure::Sketch { .. } => Handle::Sketch,
             Structure::Own { handle, .. } => handle,
+        }
+    }
+
+    /// How values of a key are joined, for maps that take several.
+    pub fn joined(&self) -> Option<Joined> {
+        match self.structure {
+            Structure::Map { joined, .. } => joined,
+            _ => None,
         }
     }
 
@@ -367,21 +301,19 @@ impl Row {
             geometry: |_, _| Err(cannot_make()),
             false_positive_rate: Row::BASE.false_positive_rate,
             least_rate: Row::BASE.least_rate,
-            build_memory: Row::BASE.build_memory,
             lines_per_lookup: Row::BASE.lines_per_lookup,
-            most_bytes: None,
-            omissions: None,
-            false_negative_rate: None,
-            made_for: None,
             in_bytes: None,
-            parts: None,
+            building: Building::BASE,
+            room: Room { made_for: None, ..self.room },
+            losses: Losses { window: self.losses.window, ..Losses::BASE },
+            others: OtherKeys { parts: None, ..self.others },
             ..self
         }
     }
 
     /// Whether a filter of the kind can be changed where its image lies.
     pub fn is_changed_in_place(&self) -> bool {
-        self.is_made_empty() && !self.moves_entries
+        self.is_made_empty() && !self.form.moves_entries
     }
 
     /// The unit of exact sizes, in bits.
@@ -427,7 +359,7 @@ impl Row {
                 "{name} never changes once it is built: open it for reading (mode read), or load a copy (mode load)"
             ));
         }
-        if !self.moves_entries {
+        if !self.form.moves_entries {
             return Ok(());
         }
         Err(error!(Unsupported, "{name} moves entries when it changes: load a copy (mode load), change and save that"))

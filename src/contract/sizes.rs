@@ -93,7 +93,7 @@ impl Row {
     /// [`Status::Contradiction`](crate::Status::Contradiction) if there is no room for that many copies of every key.
     pub fn places_of(&self, geometry: &Geometry, times: u64) -> Result<u64> {
         if let Some(most) =
-            self.copies.map(|copies| copies(geometry).saturating_sub(1) / 2).filter(|most| times > *most)
+            self.room.copies.map(|copies| copies(geometry).saturating_sub(1) / 2).filter(|most| times > *most)
         {
             let name = self.name;
             return Err(error!(
@@ -101,7 +101,7 @@ impl Row {
                 "{name} has room for every key up to {most} times, and not times = {times}"
             ));
         }
-        Ok(match (self.places, self.copies) {
+        Ok(match (self.room.places, self.room.copies) {
             (Some(places), _) => places(geometry, times),
             // Builders make room for copies in the same way.
             (None, Some(_)) => COPY_PLACES.saturating_mul(times.saturating_sub(1)).saturating_add(1),

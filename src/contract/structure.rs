@@ -2,7 +2,7 @@
 
 #[cfg(doc)]
 use super::Row;
-use super::{Base, Build, Built, Entry, Kind, MapKind, Payload, SketchKind};
+use super::{Base, Build, Built, Entry, Joined, Kind, MapKind, Payload, SketchKind};
 use crate::error::Result;
 use core::fmt;
 
@@ -21,13 +21,18 @@ pub enum Structure {
         build: fn(&mut Build<u64>) -> Result<Built>,
         /// A bijection that hashes pass through before they are sorted, for kinds whose work is divided by the high
         /// bits: those of hashes from elsewhere may be weak. The records of a build are its results. In kinds that take
-        /// excluded keys two hashes have one record ([`Row::excludes`]).
+        /// excluded keys two hashes have one record ([`OtherKeys::excludes`](super::OtherKeys::excludes)).
         order: fn(u64) -> u64,
     },
     /// A map that is made empty and takes keys with their values one by one.
     Map {
         /// A map over a payload of this kind; refuses a geometry that the kind cannot have.
         open: fn(Base) -> Result<Box<dyn MapKind>>,
+        /// For maps that take several values for a key ([`Capabilities::PUT`](super::Capabilities::PUT)): the value
+        /// that an old value, or `None`, and a put value join to. A lookup of the key then gives this value. The order
+        /// of values makes no difference, and a value that is put again changes nothing. At its false-positive rate a
+        /// map may also join in values of other keys.
+        joined: Option<Joined>,
     },
     /// A map that is built from all of its keys and their values.
     StaticMap {

@@ -25,13 +25,14 @@ pub enum HashFunction {
     /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
     Xxph3 = 6,
     /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash.
-    /// Only kinds with a universe have it ([`Row::universe`](crate::Row::universe)), and these have no other.
+    /// Only kinds with a universe have it ([`Hashing::universe`](crate::contract::Hashing::universe)), and these have no
+    /// other.
     Identity = 7,
     /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
     SipHash24 = 8,
     /// The caller hashes with a cryptographic function, and keys are its digests. The seed is the number of bits of a
     /// digest: a multiple of 8 from 128 to 512. Only kinds that cut their positions out of digests have it
-    /// ([`Row::takes_digests`](crate::Row::takes_digests)).
+    /// ([`Hashing::takes_digests`](crate::contract::Hashing::takes_digests)).
     Digest = 9,
 }
 

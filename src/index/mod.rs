@@ -20,7 +20,7 @@ pub use handle::Index;
 pub use hits::IndexHit;
 pub use search::IndexSearchOptions;
 
-use crate::contract::{Capabilities, Handle, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Handle, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
@@ -107,9 +107,9 @@ pub const ROW: Row = Row {
     geometry,
     lines_per_lookup: |geometry| (geometry.payload_bytes / PAYLOAD_UNIT) as f64,
     false_positive_rate: |_, _| 0.0,
-    made_for: Some(|geometry| Shape::of(geometry).map_or(0, |shape| shape.capacity)),
     // Rows keep the order in which they came.
     is_canonical: false,
+    room: Room { made_for: Some(|geometry| Shape::of(geometry).map_or(0, |shape| shape.capacity)), ..Room::BASE },
     ..Row::BASE
 };
 

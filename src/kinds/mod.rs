@@ -13,10 +13,13 @@ pub mod age_partitioned;
 pub mod aleph;
 #[cfg(feature = "approximator")]
 pub mod approximator;
+#[cfg(feature = "blocked")]
 pub mod blocked;
+#[cfg(feature = "bloom")]
 pub mod bloom;
 #[cfg(feature = "bloomier")]
 pub mod bloomier;
+#[cfg(feature = "counting")]
 pub mod counting;
 #[cfg(feature = "cuckoo")]
 pub mod cuckoo;

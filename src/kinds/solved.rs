@@ -1,7 +1,7 @@
 //! Maps that are solved: a system of linear equations over the keys, which gives each key its value and its check bits.
 //! `bloomier` and `retrieval` are such maps, and differ in their check bits only.
 //!
-//! The solver is a parameter, in words[5]. The bumped ribbon ([`crate::kinds::ribbon::layout`]) takes less than a
+//! The solver is a parameter, in `words[5]`. The bumped ribbon ([`crate::kinds::ribbon::layout`]) takes less than a
 //! hundredth more than the bits of the values. The fuse structure ([`crate::kinds::fuse::layout`]) takes an eighth
 //! more, and its lookups take less time.
 

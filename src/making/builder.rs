@@ -87,7 +87,7 @@ impl Builder {
                 "{name} is of the handle {handle}, not a filter: make it empty, and insert"
             ));
         }
-        if row.hashes_keys_itself || spec.hash == HashFunction::Digest {
+        if row.hashing.hashes_keys_itself || spec.hash == HashFunction::Digest {
             let Spec { hash, .. } = spec;
             let name = row.name;
             return Err(error!(
@@ -106,14 +106,14 @@ impl Builder {
         let BuilderOptions { memory_limit, temporary_directory, threads, progress } = options;
         let hasher = row.hasher(spec)?;
         let options = CollectorOptions { memory_limit, temporary_directory, threads };
-        let placed = match (&row.parts, order) {
+        let placed = match (&row.others.parts, order) {
             (Some(parts), Some(order)) if (parts.prefix_bytes)(spec)? > 0 => {
                 Some(PlacedKeys::new((parts.prefix_bytes)(spec)?, order, options.clone())?)
             }
             _ => None,
         };
         // Members and frequent non-members each get half of the memory.
-        let (shares, frequent) = match row.takes_frequent {
+        let (shares, frequent) = match row.others.takes_frequent {
             true => (2, Some(Collector::with_part(options.clone(), 2)?)),
             false => (1, None),
         };
@@ -286,7 +286,7 @@ impl Builder {
     /// copying.
     pub fn update(&mut self, old: &Filter) -> Result<()> {
         let row = create::row_of(&self.spec)?;
-        let Some(parts) = &row.parts else {
+        let Some(parts) = &row.others.parts else {
             return Err(error!(Unsupported, "{} cannot be brought up to date; a kind that can is exact_set", row.name));
         };
         self.old = Some(placed::copy_of_old(row, parts, &self.spec, &self.hasher(), old.base())?);
@@ -296,7 +296,7 @@ impl Builder {
     /// The bit that marks the record of an excluded key.
     fn mark_of_excluded(&self) -> Result<u64> {
         let row = create::row_of(&self.spec)?;
-        match row.excludes {
+        match row.others.excludes {
             Some(_) => Ok(1),
             None => Err(error!(Unsupported, "{} takes no excluded keys; a kind that does is exact_set", row.name)),
         }
@@ -399,7 +399,7 @@ impl Builder {
             return insert_all(&self.spec, row, &mut self.sizes, hashes, added, progress);
         };
         let limit = self.memory_limit.unwrap_or(0) / 2;
-        let (made, capacity) = match (&mut self.placed, &row.parts) {
+        let (made, capacity) = match (&mut self.placed, &row.others.parts) {
             (Some(placed), Some(parts)) => {
                 let prefixes = placed.prefixes()?;
                 let mut steps = Steps::new(progress, placed.keys.work() + placed.keys.kept());
@@ -426,7 +426,7 @@ impl Builder {
                     _ => hashes.count().max(1),
                 };
                 let spec = &Spec { capacity, ..self.spec };
-                let make = |records: &mut Build<u64>| match (&self.old, &row.parts) {
+                let make = |records: &mut Build<u64>| match (&self.old, &row.others.parts) {
                     (Some(old), Some(parts)) => (parts.update)(records, old),
                     _ => build(records),
                 };
@@ -436,10 +436,10 @@ impl Builder {
         };
         let Built { geometry, words } = made;
         // Excluded keys are records too, but the filter holds only its members.
-        let capacity = row.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
+        let capacity = row.others.excludes.map_or(capacity, |members| members(&geometry, words.shared()).max(1));
         let spec = &Spec { capacity, ..self.spec };
         let mut base = create::base(row, spec, geometry, |_| Ok(words))?;
-        if spec.false_positive_rate == 0.0 && spec.bits == 0 && !row.takes_frequent {
+        if spec.false_positive_rate == 0.0 && spec.bits == 0 && !row.others.takes_frequent {
             // The spec asked for no rate, but a parameter may have given one.
             base.promise((row.false_positive_rate)(&geometry, spec.capacity));
         }

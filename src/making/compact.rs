@@ -38,7 +38,9 @@ impl Default for CompactOptions {
 #[inline(always)]
 fn row_of(trailer: &Trailer) -> Option<&'static Row> {
     registry::find(trailer.kind).filter(|row| {
-        (1..=row.layout_version).contains(&trailer.layout_version.into()) && !row.is_map() && !row.hashes_keys_itself
+        (1..=row.form.layout_version).contains(&trailer.layout_version.into())
+            && !row.is_map()
+            && !row.hashing.hashes_keys_itself
     })
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn base(
     };
     let header = Header {
         kind: row.kind,
-        layout_version: row.layout_version,
+        layout_version: row.form.layout_version,
         hash: hasher.function(),
         identifier: hasher.identifier(),
         capacity,

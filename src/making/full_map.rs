@@ -19,11 +19,13 @@ static ROW: Row = Row {
     kind: KindId(255),
     name: "places",
     capabilities: Capabilities::PUT.with(Capabilities::REPLACE),
-    structure: Structure::Map { open: |base| Ok(try_box(Places { base })?) },
+    structure: Structure::Map {
+        open: |base| Ok(try_box(Places { base })?),
+        joined: Some(|_, read, value| Some(read.map_or(value, |read| read.max(value)))),
+    },
     sizes: Sizes::Multiples(128),
     geometry: |_, size| Geometry::of_bits(128 * size.capacity(), 0, [size.capacity(), 0, 0, 0, 0, 0, 0, 0]),
     overfill: Overfill::Refuses,
-    joined: Some(|_, read, value| Some(read.map_or(value, |read| read.max(value)))),
     ..Row::BASE
 };
 

@@ -57,9 +57,9 @@ pub fn insert_all<R: Offer>(
     let hashes = hashes.finish(0, &mut steps)?;
     let distinct = hashes.count();
     // If every copy of a key takes a place near the others, copies take more room than that many distinct keys.
-    let copies = if row.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
+    let copies = if row.room.copies.is_some() { added.saturating_sub(distinct) } else { 0 };
     let mut places = copies.saturating_mul(COPY_PLACES).saturating_add(distinct);
-    if let (Some(places_of), 0, 0) = (row.places, spec.capacity, spec.bits) {
+    if let (Some(places_of), 0, 0) = (row.room.places, spec.capacity, spec.bits) {
         // A counter takes as many places as it has digits.
         let geometry = sizes.of(&Spec { capacity: distinct.max(1), ..*spec })?;
         places = 0;
@@ -74,7 +74,7 @@ pub fn insert_all<R: Offer>(
     let mut filter: Filter = create::create_sized(row, spec, sizes.of(spec)?)?;
     let several = match filter.kind().as_count() {
         // This kind has a counter for each key, which may hold any number.
-        Some(_) if row.places.is_some() => 0,
+        Some(_) if row.room.places.is_some() => 0,
         Some(_) => SEVERAL,
         None => u64::MAX,
     };

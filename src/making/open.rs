@@ -279,15 +279,16 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
 /// [`Status::KeyMismatch`](crate::Status::KeyMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
 pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
-    let row =
-        registry::find(header.kind).filter(|row| header.layout_version <= row.layout_version).ok_or_else(|| {
+    let row = registry::find(header.kind).filter(|row| header.layout_version <= row.form.layout_version).ok_or_else(
+        || {
             let Header { kind, layout_version, .. } = header;
             if let Some(error) = registry::left_out_error(*kind) {
                 return error;
             }
             let (number, handle) = (kind.0, Handle::of_number(kind.0));
             error!(NewerVersion, "kind {number} ({handle}) with layout {layout_version} is not known to this version")
-        })?;
+        },
+    )?;
     if header.layout_version == 0 {
         return Err(error!(Corrupt, "the header's layout_version is 0"));
     }

@@ -83,7 +83,7 @@ impl Builder {
     pub fn merge(&mut self, state: &[u8]) -> Result<()> {
         let State { counts, prefixes, members, frequent } = State::read(state, &self.identity()?)?;
         let row = create::row_of(&self.spec)?;
-        if counts.excluded > 0 && row.excludes.is_none() {
+        if counts.excluded > 0 && row.others.excludes.is_none() {
             return Err(error!(Corrupt, "{} keys are excluded, and {} excludes none", counts.excluded, row.name));
         }
         if self.placed.is_none() && !prefixes.is_empty() || self.frequent.is_none() && !frequent.is_empty() {

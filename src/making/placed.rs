@@ -156,7 +156,7 @@ pub fn copy_of_old(row: &Row, parts: &Parts, spec: &Spec, hasher: &Hasher, old: 
     if *kind != row.kind {
         return Err(error!(Incompatible, "the older filter is of the kind {}, not {name}", old.row().name));
     }
-    if *layout_version != row.layout_version {
+    if *layout_version != row.form.layout_version {
         return Err(error!(Incompatible, "the older filter has the layout version {layout_version} of {name}"));
     }
     if !old.hasher().is_same(hasher) {

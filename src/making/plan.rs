@@ -75,8 +75,8 @@ pub struct Proposal {
 pub struct Fit {
     /// Bits for each key.
     pub bits_per_key: f64,
-    /// Bytes of the image. The size of some kinds depends on the hashes of their keys ([`Row::most_bytes`]); for these
-    /// kinds it is the greatest size.
+    /// Bytes of the image. The size of some kinds depends on the hashes of their keys
+    /// ([`Building::most_bytes`](crate::contract::Building::most_bytes)); for these kinds it is the greatest size.
     pub bytes: u64,
     /// The exact false-positive rate with all keys in the filter. A filter that has to grow keeps this rate however
     /// many keys come. A filter that has to age has at most this rate with `keys` keys in the window.
@@ -91,7 +91,7 @@ pub struct Fit {
 }
 
 /// How much less memory, as a share, or how much lower a rate, as a factor, pays for the additional lines that the
-/// alternative of a kind touches ([`Row::alternative`]).
+/// alternative of a kind touches ([`Varying::alternative`](crate::contract::Varying::alternative)).
 const LESS_MEMORY: f64 = 0.1;
 const LOWER_RATE: f64 = 2.0;
 
@@ -156,7 +156,7 @@ pub fn recommended(proposals: &[Proposal], request: &Request) -> Option<usize> {
     let will_do = |kind| {
         // If nothing else was asked for, the filter must take more keys than planned without an error.
         let simple = find(kind).is_some_and(|row| {
-            row.universe.is_some()
+            row.hashing.universe.is_some()
                 || row.overfill == Overfill::RateRises && more.iter().all(|one| !row.capabilities.contains(*one))
         });
         !is_plain || simple
@@ -204,7 +204,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
         return Err(error!(Unsupported, "{} needs all keys at once, and cannot insert later", row.name));
     }
     let keys = request.keys.max(1);
-    if row.universe.is_some() {
+    if row.hashing.universe.is_some() {
         return in_universe(row, request, keys);
     }
     if let Some(others) = others(row, request, keys) {
@@ -215,7 +215,7 @@ fn propose(row: &Row, request: &Request) -> Result<Fit> {
         Goal::Memory(bytes) => in_memory(row, keys, bytes, |rate| fit(row, request, (keys, setting), rate)),
     };
     let plain = find(None);
-    let Some((parameter, value)) = row.alternative else { return plain };
+    let Some((parameter, value)) = row.varying.alternative else { return plain };
     match (plain, find(Some(Setting { id: parameter.id(), value }))) {
         (Ok(plain), Ok(other)) if is_worth(&other, &plain, request.goal) => Ok(other),
         (Err(_), Ok(other)) => Ok(other),
@@ -259,7 +259,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
 fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
     let geometry = row.geometry_of(spec)?;
     let [setting, ..] = spec.parameters;
-    let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
+    let payload_bytes = row.building.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
     Ok(Fit {
         bits_per_key: geometry.bits as f64 / keys as f64,
         bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
@@ -272,7 +272,7 @@ fn fit_of(row: &Row, request: &Request, keys: u64, spec: &Spec) -> Result<Fit> {
         lines_per_lookup: (row.lines_per_lookup)(&geometry),
         build_memory: match row.is_made_empty() {
             true => 0,
-            false => keys.saturating_mul(size_of::<u64>() as u64).saturating_add((row.build_memory)(keys)),
+            false => keys.saturating_mul(size_of::<u64>() as u64).saturating_add((row.building.build_memory)(keys)),
         },
         setting: (setting.id != 0).then_some(setting),
     })
@@ -300,10 +300,10 @@ fn in_universe(row: &Row, request: &Request, keys: u64) -> Result<Fit> {
 /// How many keys that are not members a kind knows, if it takes such keys and the request has any.
 fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
     match request {
-        Request { universe, .. } if row.excludes.is_some() && *universe > 0 => {
+        Request { universe, .. } if row.others.excludes.is_some() && *universe > 0 => {
             Some(Others { keys: universe - keys.min(*universe), share: 1.0 })
         }
-        Request { frequent, non_members, .. } if row.takes_frequent && *frequent > 0.0 => {
+        Request { frequent, non_members, .. } if row.others.takes_frequent && *frequent > 0.0 => {
             Some(Others { keys: if *non_members == 0 { keys } else { *non_members }, share: *frequent })
         }
         _ => None,
@@ -312,19 +312,19 @@ fn others(row: &Row, request: &Request, keys: u64) -> Option<Others> {
 
 /// The fit of a kind that knows keys which are not members.
 fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fit> {
-    let known = row.knowing.ok_or(crate::Status::Internal)?;
+    let known = row.others.knowing.ok_or(crate::Status::Internal)?;
     let spec = Spec { kind: Some(row.kind), capacity: keys, ..Spec::default() };
-    let each = size_of::<u64>() as u64 * if row.takes_frequent { 3 } else { 2 };
+    let each = size_of::<u64>() as u64 * if row.others.takes_frequent { 3 } else { 2 };
     let fit = |spec: &Spec| -> Result<Fit> {
         let (geometry, false_positive_rate) = known(spec, row.size_of(spec)?, &others)?;
-        let payload_bytes = row.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
+        let payload_bytes = row.building.most_bytes.map_or(geometry.payload_bytes, |most| most(&geometry, keys));
         let collected = keys.saturating_mul(size_of::<u64>() as u64).saturating_add(others.keys.saturating_mul(each));
         Ok(Fit {
             bits_per_key: geometry.bits as f64 / keys as f64,
             bytes: crate::format::image_bytes(payload_bytes).unwrap_or(u64::MAX),
             false_positive_rate,
             lines_per_lookup: (row.lines_per_lookup)(&geometry),
-            build_memory: (row.build_memory)(keys).saturating_add(collected),
+            build_memory: (row.building.build_memory)(keys).saturating_add(collected),
             setting: None,
         })
     };
@@ -335,8 +335,8 @@ fn knowing(row: &Row, request: &Request, keys: u64, others: Others) -> Result<Fi
     };
     match request.goal {
         // A kind that makes no error for the known keys keeps every rate, and has only one size.
-        Goal::FalsePositiveRate(_) if row.excludes.is_some() => fit(&spec),
-        Goal::Memory(most) if row.excludes.is_some() => match fit(&spec)? {
+        Goal::FalsePositiveRate(_) if row.others.excludes.is_some() => fit(&spec),
+        Goal::Memory(most) if row.others.excludes.is_some() => match fit(&spec)? {
             fit if fit.bytes <= most => Ok(fit),
             _ => Err(too_small(row, keys, most)),
         },

@@ -35,7 +35,7 @@ impl Identity {
     /// As [`Spec::real_parameter`].
     pub fn of<R: Record>(row: &Row, spec: &Spec, hasher: &Hasher) -> Result<Identity> {
         let mut rest = Xxh3Default::new();
-        rest.update(&u32::from(row.layout_version).to_le_bytes());
+        rest.update(&u32::from(row.form.layout_version).to_le_bytes());
         rest.update(&spec.hashes.to_le_bytes());
         for number in [spec.capacity, spec.false_positive_rate.to_bits(), spec.bits] {
             rest.update(&number.to_le_bytes());

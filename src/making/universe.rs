@@ -5,7 +5,7 @@ use crate::contract::{Build, Built, Placed, Records};
 use crate::error::Result;
 use crate::storage::try_vec;
 
-/// The mark of an excluded key's record ([`crate::contract::Row::excludes`]).
+/// The mark of an excluded key's record ([`crate::contract::OtherKeys::excludes`]).
 const EXCLUDED: u64 = 1;
 
 /// A record for a kind that takes excluded keys.

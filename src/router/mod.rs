@@ -22,7 +22,7 @@ pub use handle::Router;
 pub use rates::{LevelStatistics, Statistics};
 pub use route::{MAX_WALK, Route, Walk};
 
-use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure};
+use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, Varying};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
@@ -88,10 +88,6 @@ pub const ROW: Row = Row {
     name: "router",
     summary: "attenuated Bloom filters: over which neighbour, and how many hops away, a key can be found",
     capabilities: Capabilities::INSERT.with(Capabilities::REMOVE).with(Capabilities::CLEAR),
-    lacks: |geometry| match Layout::of(geometry) {
-        Some(layout) if layout.counter_bits > 1 => Capabilities::NONE,
-        _ => Capabilities::REMOVE,
-    },
     parameters: &[&LEVELS, &EDGES, &FAN_OUT, &COUNTER_BITS, &MAX_FILL],
     structure: Structure::Own { handle: Handle::Router, open },
     sizes: Sizes::Multiples(64),
@@ -104,6 +100,13 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| match Layout::of(geometry) {
         Some(layout) => sizing::rate(layout.bits, layout.hashes, sizing::keys_at(keys, layout.fan_out, layout.levels)),
         None => 1.0,
+    },
+    varying: Varying {
+        lacks: |geometry| match Layout::of(geometry) {
+            Some(layout) if layout.counter_bits > 1 => Capabilities::NONE,
+            _ => Capabilities::REMOVE,
+        },
+        ..Varying::BASE
     },
     ..Row::BASE
 };

@@ -33,7 +33,7 @@ impl Fields {
     fn with_usual_words(mut self, kind: u64, capacity: u64) -> Fields {
         let row = u32::try_from(kind).ok().and_then(|kind| registry::find(KindId(kind)));
         if let Some(row) = row {
-            self.0[WORDS..].copy_from_slice(&(row.usual_words)(capacity));
+            self.0[WORDS..].copy_from_slice(&(row.form.usual_words)(capacity));
         }
         self
     }

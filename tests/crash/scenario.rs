@@ -159,7 +159,8 @@ fn old_file(folder: &Path) {
 const WINDOW: u64 = 9;
 
 fn old_window(folder: &Path) {
-    let kind = petal::registry::all().find(|row| row.window.is_some() && row.capabilities.contains(SHARED_WINDOW));
+    let kind =
+        petal::registry::all().find(|row| row.losses.window.is_some() && row.capabilities.contains(SHARED_WINDOW));
     let spec = Spec { kind: Some(kind.unwrap().kind), ..Spec::with_capacity(WINDOW, 1e-8).unwrap() };
     let mut filter = petal::create(&spec).unwrap();
     (0..OLD).for_each(|key| assert!(filter.insert_u64(key).is_ok()));

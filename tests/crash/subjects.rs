@@ -14,7 +14,7 @@ const KEYS: u64 = 2000;
 
 pub fn all() -> Vec<Box<dyn Subject>> {
     let mut all: Vec<Box<dyn Subject>> = Vec::new();
-    for row in FILTERS.iter().filter(|row| !row.moves_entries && row.capabilities.contains(Capabilities::INSERT)) {
+    for row in FILTERS.iter().filter(|row| !row.form.moves_entries && row.capabilities.contains(Capabilities::INSERT)) {
         all.push(Box::new(filter(row, Mode::Write)));
         if row.capabilities.contains(Capabilities::INSERT_SHARED) {
             all.push(Box::new(filter(row, Mode::Share)));
@@ -26,7 +26,7 @@ pub fn all() -> Vec<Box<dyn Subject>> {
     for row in MAPS.iter().filter(|row| row.capabilities.contains(Capabilities::REPLACE)) {
         all.push(Box::new(map_of_values(row)));
     }
-    for row in SKETCHES.iter().filter(|row| !row.moves_entries) {
+    for row in SKETCHES.iter().filter(|row| !row.form.moves_entries) {
         all.push(Box::new(sketch(row)));
     }
     for roles in ["both", "aggregator", "disseminator"] {
@@ -131,7 +131,7 @@ fn map_of_joins(row: &'static Row) -> Of<Map, ()> {
         is_repeated: |_, _| true,
         reads_whole: true,
         lost: |Seen { image, done, .. }| {
-            let (joined, geometry) = (image.base().row().joined.unwrap(), image.base().geometry());
+            let (joined, geometry) = (image.base().row().joined().unwrap(), image.base().geometry());
             let missing = (0..*done).find(|key| {
                 let read = image.get_u64(*key).unwrap();
                 joined(geometry, read, mix(*key) >> 56) != read

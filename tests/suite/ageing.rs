@@ -9,9 +9,9 @@ use std::collections::HashMap;
 
 /// Every kind with a window, and its filter for `capacity` keys at `rate`.
 fn for_each_window<T: Fn(&Case, &Spec, Window)>(capacity: u64, rate: f64, test: T) {
-    let windows = share_of(cases(), 3, type_name::<T>()).into_iter().filter(|case| case.row.window.is_some());
+    let windows = share_of(cases(), 3, type_name::<T>()).into_iter().filter(|case| case.row.losses.window.is_some());
     each(windows, Case::name, |case| {
-        let Some(window) = case.row.window else { return };
+        let Some(window) = case.row.losses.window else { return };
         let spec = case.sized(capacity, rate);
         test(case, &spec, window(&petal::geometry(&spec).unwrap()));
     });
@@ -43,10 +43,10 @@ fn rows_agree_about_ageing() {
         assert_eq!(ages, case.row.overfill == Overfill::Forgets, "{}", case.row.name);
         // Kinds that may lose any key have no window. Others lose only a key that they never took.
         let loses = case.row.capabilities.contains(Capabilities::MAY_LOSE_KEYS);
-        assert_eq!(case.row.window.is_some(), ages && !loses, "{}", case.row.name);
+        assert_eq!(case.row.losses.window.is_some(), ages && !loses, "{}", case.row.name);
         assert_eq!(case.may_lose(), loses || case.value("touch") == Some(0.0), "{}", case.name());
         assert_eq!(case.may_lose(), can(case, Capabilities::MAY_LOSE_KEYS) && has_losses(case), "{}", case.name());
-        assert!(!ages || case.row.false_negative_rate.is_some(), "{}", case.row.name);
+        assert!(!ages || case.row.losses.false_negative_rate.is_some(), "{}", case.row.name);
         let mut filter = empty(&Spec { capacity: 100, ..case.spec() });
         match ages {
             true => filter.advance(1).unwrap(),
@@ -153,7 +153,7 @@ fn keys_are_forgotten_by_age_as_expected() {
 /// Whether a case may lose keys that came recently.
 fn has_losses(case: &Case) -> bool {
     let geometry = petal::geometry(&Spec { capacity: 1000, ..case.spec() }).unwrap();
-    match case.row.false_negative_rate {
+    match case.row.losses.false_negative_rate {
         Some(rate) => (0..1000).any(|age| rate(&geometry, age) > 0.0),
         None => false,
     }
@@ -479,33 +479,37 @@ fn long_streams_lose_nothing() {
 /// Batches in filters that are so large that lines are fetched ahead are many single calls, and lose no key.
 #[test]
 fn batches_in_large_filters_are_single_calls() {
-    each(cases().into_iter().filter(|case| case.is_default() && case.row.window.is_some()), Case::name, |case| {
-        let sized = |capacity| case.sized(capacity, 0.01);
-        let is_far = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes > 5 << 20;
-        let spec = (16..).map(|bits| sized(1 << bits)).find(is_far).unwrap();
-        let hashes = |range: std::ops::Range<u64>| range.map(|i| hash_of(&spec, i)).collect::<Vec<_>>();
-        let (mut single, mut batch) = (empty(&spec), empty(&spec));
-        let (keys, mut next) = (spec.capacity / 4, 0);
-        while next < keys {
-            // Some of these come again.
-            let some = hashes(next.saturating_sub(next % 50)..next + 1 + next % 997);
-            let mut bytes = vec![7; some.len()];
-            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
-            batch.insert_batch(&Keys::Hashes(&some), Some(&mut answers)).outcome.unwrap();
-            let new: Vec<u8> = some.iter().map(|hash| single.insert_hash(*hash).unwrap().into()).collect();
-            assert!(bytes == new, "{}: {next}", case.name());
-            next += 1 + next % 997;
-        }
-        assert!(single.equals(&batch), "{}", case.name());
-        // Batches of every small number of keys that are there, and of many that are or are not.
-        let small = (1..200).map(|count| (mix(count) % (keys - 200), count));
-        for (from, count) in small.chain((0..400).map(|i| (mix(i) % (2 * keys), 1 + mix(i ^ 1) % 700))) {
-            let some = hashes(from..from + count);
-            let mut bytes = vec![7; some.len()];
-            let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
-            batch.contains_batch(&Keys::Hashes(&some), &mut answers).unwrap();
-            let found: Vec<u8> = some.iter().map(|hash| single.contains_hash(*hash).into()).collect();
-            assert!(bytes == found, "{}: {count} keys from {from} on", case.name());
-        }
-    });
+    each(
+        cases().into_iter().filter(|case| case.is_default() && case.row.losses.window.is_some()),
+        Case::name,
+        |case| {
+            let sized = |capacity| case.sized(capacity, 0.01);
+            let is_far = |spec: &Spec| petal::geometry(spec).unwrap().payload_bytes > 5 << 20;
+            let spec = (16..).map(|bits| sized(1 << bits)).find(is_far).unwrap();
+            let hashes = |range: std::ops::Range<u64>| range.map(|i| hash_of(&spec, i)).collect::<Vec<_>>();
+            let (mut single, mut batch) = (empty(&spec), empty(&spec));
+            let (keys, mut next) = (spec.capacity / 4, 0);
+            while next < keys {
+                // Some of these come again.
+                let some = hashes(next.saturating_sub(next % 50)..next + 1 + next % 997);
+                let mut bytes = vec![7; some.len()];
+                let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                batch.insert_batch(&Keys::Hashes(&some), Some(&mut answers)).outcome.unwrap();
+                let new: Vec<u8> = some.iter().map(|hash| single.insert_hash(*hash).unwrap().into()).collect();
+                assert!(bytes == new, "{}: {next}", case.name());
+                next += 1 + next % 997;
+            }
+            assert!(single.equals(&batch), "{}", case.name());
+            // Batches of every small number of keys that are there, and of many that are or are not.
+            let small = (1..200).map(|count| (mix(count) % (keys - 200), count));
+            for (from, count) in small.chain((0..400).map(|i| (mix(i) % (2 * keys), 1 + mix(i ^ 1) % 700))) {
+                let some = hashes(from..from + count);
+                let mut bytes = vec![7; some.len()];
+                let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
+                batch.contains_batch(&Keys::Hashes(&some), &mut answers).unwrap();
+                let found: Vec<u8> = some.iter().map(|hash| single.contains_hash(*hash).into()).collect();
+                assert!(bytes == found, "{}: {count} keys from {from} on", case.name());
+            }
+        },
+    );
 }

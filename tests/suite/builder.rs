@@ -299,7 +299,7 @@ fn a_folder_that_goes_loses_no_key() {
 /// one becomes the greatest one, or is refused if every copy takes a place. Kinds that do not count refuse counts.
 #[test]
 fn keys_come_with_counts() {
-    each_kind(petal::registry::FILTERS.iter().filter(|row| row.universe.is_none()), |row| {
+    each_kind(petal::registry::FILTERS.iter().filter(|row| row.hashing.universe.is_none()), |row| {
         println!("{}", row.name);
         let spec = Spec { kind: Some(row.kind), false_positive_rate: 1e-6, ..Spec::default() };
         let (mut by_counts, mut one_by_one) = (builder(&spec), builder(&spec));

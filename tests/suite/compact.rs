@@ -78,7 +78,7 @@ fn golden_forms_are_what_is_written() {
         |case| case.name(),
         |case| {
             let spec = Spec { capacity: GOLDEN_KEYS, hash: golden_hash(case.row), ..case.spec() };
-            let name = format!("{}-layout_{}.compact", case.layout_name(), case.row.layout_version);
+            let name = format!("{}-layout_{}.compact", case.layout_name(), case.row.form.layout_version);
             golden::check(case.row, &name, &compact(&filled(&spec, 0..GOLDEN_KEYS)));
         },
     );

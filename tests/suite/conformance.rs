@@ -140,7 +140,7 @@ fn omissions_are_the_sum_of_the_rates() {
     each(layouts(), Case::name, |case| {
         let row = case.row;
         let forgets = matches!(row.overfill, Overfill::Forgets | Overfill::Grows);
-        let Some(omissions) = row.omissions.filter(|_| forgets) else { return };
+        let Some(omissions) = row.losses.omissions.filter(|_| forgets) else { return };
         for rate in [0.2, 0.01] {
             let geometry = petal::geometry(&case.sized(500, rate)).unwrap();
             for keys in [1_u64, 10, 100, 300, 700, 2000, 10_000, 12_345, 100_000] {
@@ -307,7 +307,7 @@ impl Forms {
 fn strings(count: usize, case: &Case) -> (Vec<u8>, Vec<u64>) {
     let (mut bytes, mut offsets) = (Vec::new(), vec![0]);
     for i in 0..count {
-        let times = if case.row.copies.is_none() || i == 0 { i % 5 } else { 1 + i % 4 };
+        let times = if case.row.room.copies.is_none() || i == 0 { i % 5 } else { 1 + i % 4 };
         bytes.extend(format!("{i}.").repeat(times).bytes());
         offsets.push(bytes.len() as u64);
     }
@@ -320,7 +320,7 @@ fn batches_do_what_single_calls_do() {
         let spec = &case.with_room(spec, 300 + 1500);
         for count in [0, 1, 7, 8, 9, 511, 512, 513, 1500] {
             // Some of them often, where that is possible.
-            let number = |i| if case.row.copies.is_none() { mix(i) % 900 } else { i };
+            let number = |i| if case.row.room.copies.is_none() { mix(i) % 900 } else { i };
             let numbers: Vec<u64> = (0..count as u64).map(number).collect();
             let hashes: Vec<u64> = numbers.iter().map(|i| hash_of(spec, *i)).collect();
             let (bytes, offsets) = strings(count, case);
@@ -519,8 +519,8 @@ fn capabilities_are_the_truth() {
             let mut buffer = Buffer::of(&bytes);
             let is_refused = match mode {
                 Mode::Read | Mode::Load => false,
-                Mode::Write => case.row.moves_entries,
-                Mode::Share => case.row.moves_entries || !can(case, Capabilities::INSERT_SHARED),
+                Mode::Write => case.row.form.moves_entries,
+                Mode::Share => case.row.form.moves_entries || !can(case, Capabilities::INSERT_SHARED),
             };
             if is_refused {
                 buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
@@ -590,7 +590,7 @@ fn images_are_the_filter() {
         filter.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
         for mode in [Mode::Read, Mode::Write, Mode::Load] {
-            if case.row.moves_entries && mode == Mode::Write {
+            if case.row.form.moves_entries && mode == Mode::Write {
                 continue;
             }
             let mut buffer = Buffer::of(&bytes);
@@ -610,7 +610,7 @@ fn images_are_written_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("filter.petal");
     for_each_hash(|case, spec| {
-        if !can(case, Capabilities::INSERT) || case.row.moves_entries {
+        if !can(case, Capabilities::INSERT) || case.row.form.moves_entries {
             return;
         }
         // Room for one key more than are inserted first.
@@ -663,7 +663,7 @@ fn images_are_written_in_place() {
 #[test]
 fn changes_of_any_region_are_sealed() {
     for_each_case(|case, spec| {
-        if !can(case, Capabilities::INSERT) || case.row.moves_entries {
+        if !can(case, Capabilities::INSERT) || case.row.form.moves_entries {
             return;
         }
         // Several regions of 64 KiB.
@@ -700,7 +700,7 @@ fn images_are_opened_at_an_offset() {
             std::fs::write(&path, [&vec![1; offset][..], &bytes, &[2; 3]].concat()).unwrap();
             let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
             for mode in [Mode::Read, Mode::Write, Mode::Load] {
-                if case.row.moves_entries && mode == Mode::Write {
+                if case.row.form.moves_entries && mode == Mode::Write {
                     continue;
                 }
                 let options = OpenOptions { mode, ..OpenOptions::default() };

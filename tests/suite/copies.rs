@@ -9,7 +9,7 @@ fn rows() -> impl Iterator<Item = (&'static Row, u64)> {
     let rows = registry::FILTERS.iter().filter(|row| row.parameter("times").is_some() && is_wanted(row));
     rows.map(|row| {
         let geometry = petal::geometry(&Spec { kind: Some(row.kind), capacity: 1000, ..Spec::default() }).unwrap();
-        (row, row.copies.map_or(1 << 32, |copies| (copies(&geometry) - 1) / 2))
+        (row, row.room.copies.map_or(1 << 32, |copies| (copies(&geometry) - 1) / 2))
     })
 }
 
@@ -23,7 +23,7 @@ fn spec(row: &Row, keys: u64, times: u64) -> Spec {
 #[test]
 fn kinds_whose_copies_take_room_have_the_parameter() {
     for row in registry::FILTERS.iter().filter(|row| is_wanted(row)) {
-        let takes_room = row.copies.is_some() || row.places.is_some();
+        let takes_room = row.room.copies.is_some() || row.room.places.is_some();
         assert_eq!(row.parameter("times").is_some(), takes_room, "{}", row.name);
     }
 }
@@ -138,7 +138,7 @@ fn wrong_numbers_are_refused() {
         }
         create(&spec(row, 1, most)).unwrap();
         // Too many for any number of places.
-        if row.copies.is_none() {
+        if row.room.copies.is_none() {
             let error = create(&spec(row, u64::MAX / 2, most)).err().unwrap();
             assert!([Status::TooLarge, Status::OutOfRange].contains(&error.status()), "{}: {error}", row.name);
         }

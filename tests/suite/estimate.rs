@@ -19,7 +19,8 @@ fn spec_of(row: &petal::Row, capacity: u64) -> Spec {
 
 /// The kinds that can estimate, except those whose keys are integers, which know their number.
 fn estimating() -> impl Iterator<Item = &'static petal::Row> {
-    let estimates = |row: &&petal::Row| row.capabilities.contains(Capabilities::ESTIMATE) && row.universe.is_none();
+    let estimates =
+        |row: &&petal::Row| row.capabilities.contains(Capabilities::ESTIMATE) && row.hashing.universe.is_none();
     registry::FILTERS.iter().filter(estimates)
 }
 

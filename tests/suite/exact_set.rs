@@ -503,8 +503,8 @@ fn bounds_are_those_of_a_ribbon() {
             let (bits, words) = (20 * keys + 1000, [fingerprint_bits, 1, 0, 0, 0, 0, 0, 0]);
             let geometry =
                 petal::format::Geometry { bits, hashes: 1, words, payload_bytes: u64::div_ceil(bits, 512) * 64 };
-            let [set, ribbon] =
-                [&exact_set::ROW, &petal::kinds::ribbon::ROW].map(|of| of.most_bytes.unwrap()(&geometry, keys));
+            let [set, ribbon] = [&exact_set::ROW, &petal::kinds::ribbon::ROW]
+                .map(|of| of.building.most_bytes.unwrap()(&geometry, keys));
             let directory = 4 * petal::kinds::ribbon::sizing::shards(keys);
             let more = set - ribbon;
             assert!(more >= 128 + directory / 64 * 64 && more <= 192 + directory, "{keys} keys: {more} bytes more");

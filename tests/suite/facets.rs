@@ -143,7 +143,7 @@ fn what_is_inserted_often_at_once_is_there() {
 #[test]
 fn as_many_copies_are_held_as_the_row_says() {
     for_each_case(|case, spec| {
-        let Some(copies) = case.row.copies else { return };
+        let Some(copies) = case.row.room.copies else { return };
         let mut filter = empty(spec);
         let (hash, most) = (hash_of(spec, 7), copies(filter.base().geometry()));
         for _ in 0..most {
@@ -399,7 +399,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
         let bytes = image(&filter);
         let loaded = petal::load(&bytes, &OpenOptions { key: spec.key, ..OpenOptions::default() }).unwrap();
         is_like(&loaded, &filter, spec);
-        if case.row.moves_entries {
+        if case.row.form.moves_entries {
             return;
         }
         Buffer::of(&bytes).open(Mode::Write, spec.key, |filter| {

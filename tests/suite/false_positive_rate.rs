@@ -174,7 +174,7 @@ fn measure(spec: &Spec, hash: HashFunction, pattern: Pattern, keys: u64, expecte
 /// The spec of a case with `bits_per_key` bits per key, or the nearest possible.
 fn sized(case: &Case, keys: u64, bits_per_key: u64) -> Spec {
     // Where only some keys may share a fingerprint, a table holds its capacity if fingerprints are long enough.
-    let bits_per_key = bits_per_key + if case.row.copies.is_some() { 4 } else { 0 };
+    let bits_per_key = bits_per_key + if case.row.room.copies.is_some() { 4 } else { 0 };
     // Filters that refuse keys, or grow, have room for these.
     let least = match case.row.overfill {
         Overfill::Refuses | Overfill::Grows => {

@@ -21,7 +21,7 @@ const MODES: [Mode; 3] = [Mode::Read, Mode::Write, Mode::Load];
 /// all.
 fn modes(bytes: &[u8]) -> impl Iterator<Item = Mode> {
     let kind = bytes.get(KIND..KIND + 4).map(|kind| KindId(u32::from_le_bytes(kind.try_into().unwrap())));
-    let is_written = kind.and_then(registry::find).is_none_or(|row| !row.moves_entries && !row.is_map());
+    let is_written = kind.and_then(registry::find).is_none_or(|row| !row.form.moves_entries && !row.is_map());
     MODES.into_iter().filter(move |mode| *mode != Mode::Write || is_written)
 }
 
@@ -57,7 +57,7 @@ fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
             let by_rate = Spec { capacity: GOLDEN_KEYS, ..hashed(&case.spec(), hash, 42) };
             let mut spec = Spec { bits: 1024, ..by_rate };
             // Not every kind can have an exact size, or room for the keys in it.
-            let refuses = case.row.overfill == Overfill::Refuses && case.row.universe.is_none();
+            let refuses = case.row.overfill == Overfill::Refuses && case.row.hashing.universe.is_none();
             if petal::geometry(&spec).is_err() || refuses {
                 spec = by_rate;
             }
@@ -66,7 +66,7 @@ fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
                 spec = Spec { bits: 8192, ..by_rate };
             }
             spec.key = spec.key.map(|_| golden_secret());
-            let name = format!("{}-layout_{}-{hash}.petal", case.layout_name(), case.row.layout_version);
+            let name = format!("{}-layout_{}-{hash}.petal", case.layout_name(), case.row.form.layout_version);
             specs.push((case.row, name, spec));
         }
     }
@@ -94,7 +94,7 @@ fn golden_union() -> (&'static Row, String, Vec<u8>) {
         filter
     });
     union.merge(&odd).unwrap();
-    (row, format!("{}-merged-layout_{}-{}.petal", row.name, row.layout_version, spec.hash), image(&union))
+    (row, format!("{}-merged-layout_{}-{}.petal", row.name, row.form.layout_version, spec.hash), image(&union))
 }
 
 /// A filter of which the builder was given frequent non-members, so that it has several levels.
@@ -112,7 +112,7 @@ fn golden_levels() -> (&'static Row, String, Vec<u8>) {
     }
     let filter = builder.finish().unwrap();
     assert_ne!(filter.base().geometry().words[1] >> 6, 0, "there are no three levels");
-    (row, format!("{}-frequent-layout_{}-{}.petal", row.name, row.layout_version, spec.hash), image(&filter))
+    (row, format!("{}-frequent-layout_{}-{}.petal", row.name, row.form.layout_version, spec.hash), image(&filter))
 }
 
 /// Today's library writes the bytes that are committed.

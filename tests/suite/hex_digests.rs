@@ -258,7 +258,7 @@ fn others_take_no_digests() {
     let guava = petal::interop::find("guava").unwrap().spec(100, 0.01, None, 0).unwrap();
     let refused = petal::create(&guava).unwrap().insert_batch(&keys, None).outcome.unwrap_err();
     assert_eq!(refused.status(), Status::Contradiction);
-    for row in petal::registry::every().filter(|row| !row.takes_digests) {
+    for row in petal::registry::every().filter(|row| !row.hashing.takes_digests) {
         let spec = of_digests(256, false, Spec { capacity: 100, ..Spec::default() });
         let spec = Spec { kind: Some(row.kind), ..spec };
         assert!(row.hasher(&spec).is_err(), "{}", row.name);

@@ -161,14 +161,14 @@ fn unknown_choices_are_those_of_a_later_version() {
                 let Ok(Handle::Filter(filter)) = load_as::<Handle>(&bytes, &OpenOptions::default()) else { continue };
                 let mut geometry = *filter.base().geometry();
                 geometry.words[word] = number;
-                if row.hashes_keys_itself || filter.compact_size().is_err() {
+                if row.hashing.hashes_keys_itself || filter.compact_size().is_err() {
                     continue;
                 }
                 let Some(shape) = Packing::pack(&geometry, row.compact) else { continue };
                 let mut payload: Vec<u8> = bytes[HEADER..HEADER + geometry.payload_bytes as usize].to_vec();
                 let trailer = Trailer {
                     kind: row.kind,
-                    layout_version: row.layout_version as u8,
+                    layout_version: row.form.layout_version as u8,
                     hashes: geometry.hashes as u8,
                     shape,
                     payload_bytes: payload.len(),

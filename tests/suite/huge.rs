@@ -12,7 +12,7 @@ fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
 /// A spec with a size in bits, and a capacity that has room in it. Kinds whose sizes are powers of two get a tenth of
 /// the keys of others.
 fn sized(case: &Case, bits: u64) -> Spec {
-    let bits_per_key = if case.row.is_power_of_two { 100 } else { 10 };
+    let bits_per_key = if case.row.room.is_power_of_two { 100 } else { 10 };
     Spec { bits, capacity: bits / bits_per_key, ..case.spec() }
 }
 

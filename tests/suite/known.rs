@@ -123,7 +123,7 @@ fn builds_take_a_shard_and_all_keys() {
     let shard = SHARD_KEYS + 6 * SHARD_KEYS.isqrt();
     for keys in [0, 1, 1000, SHARD_KEYS, shard, shard + 1, 1 << 40] {
         let work = 32 * if keys < shard { keys } else { shard };
-        assert_eq!((exact_set::ROW.build_memory)(keys), work + 8 * keys);
-        assert_eq!((stacked::ROW.build_memory)(keys), work + 4 * keys);
+        assert_eq!((exact_set::ROW.building.build_memory)(keys), work + 8 * keys);
+        assert_eq!((stacked::ROW.building.build_memory)(keys), work + 4 * keys);
     }
 }

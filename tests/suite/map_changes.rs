@@ -25,7 +25,7 @@ fn spec(row: &Row, parameters: &[(&str, u64)]) -> Spec {
 
 /// The value that a map of this spec must have for each key after these pairs are put.
 fn joined(spec: &Spec, all: &[(u64, u64)]) -> BTreeMap<u64, Option<u64>> {
-    let (joined, geometry) = (row_of(spec).unwrap().joined.unwrap(), petal::geometry(spec).unwrap());
+    let (joined, geometry) = (row_of(spec).unwrap().joined().unwrap(), petal::geometry(spec).unwrap());
     let mut exact = BTreeMap::new();
     for (key, value) in all {
         let read: &mut Option<u64> = exact.entry(*key).or_default();
@@ -57,7 +57,7 @@ fn given(value_bits: u64, keys: u64) -> Vec<(u64, u64)> {
 /// Each key reads as its value or above it. Returns the number of keys that read as exactly their value.
 fn check_above(map: &Map, exact: &BTreeMap<u64, Option<u64>>) -> usize {
     map.verify().unwrap();
-    let (joined, geometry) = (map.base().row().joined.unwrap(), map.base().geometry());
+    let (joined, geometry) = (map.base().row().joined().unwrap(), map.base().geometry());
     let keys: Vec<u64> = exact.keys().copied().collect();
     let (mut values, mut bytes) = (vec![7; keys.len()], vec![7; keys.len()]);
     let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
@@ -320,7 +320,7 @@ fn what_a_kind_cannot_do_is_refused() {
 fn images_are_changed_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("map.petal");
-    let able = that_can(Capabilities::PUT).chain(that_can(Capabilities::REPLACE)).filter(|row| !row.moves_entries);
+    let able = that_can(Capabilities::PUT).chain(that_can(Capabilities::REPLACE)).filter(|row| !row.form.moves_entries);
     each_kind(able, |row| {
         let spec = hashed(&spec(row, &[("value_bits", 64)]), HashFunction::Xxh3, 3);
         let mut builder = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();

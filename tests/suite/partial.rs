@@ -54,14 +54,14 @@ impl Any {
             if row.capabilities.contains(Capabilities::COUNT) {
                 builder.add_hash_times(hash_of(spec, key), key % 2).unwrap();
             }
-            if row.excludes.is_some() {
+            if row.others.excludes.is_some() {
                 let excluded = key + (1 << 40);
                 match builder.exclude_hash(hash_of(spec, excluded)) {
                     Err(error) if error.status() == Status::Unsupported => builder.exclude(whole(excluded)).unwrap(),
                     outcome => outcome.unwrap(),
                 }
             }
-            if row.takes_frequent {
+            if row.others.takes_frequent {
                 builder.frequent_hash(hash_of(spec, key + (1 << 41)), 0.5 + key as f64).unwrap();
             }
         }
@@ -410,7 +410,7 @@ fn the_bytes_are_what_the_format_says() {
     records.sort_unstable();
     let row = row_of(&spec).unwrap();
     let mut rest = Vec::new();
-    rest.extend_from_slice(&u32::from(row.layout_version).to_le_bytes());
+    rest.extend_from_slice(&u32::from(row.form.layout_version).to_le_bytes());
     rest.extend_from_slice(&[0; 4 + 3 * 8]);
     for parameter in row.parameters {
         rest.extend_from_slice(&parameter.id().to_le_bytes());

@@ -100,7 +100,7 @@ fn proposals_are_what_would_be_made() {
             let geometry = petal::geometry(&spec).unwrap();
             let bytes = petal::format::image_bytes(geometry.payload_bytes).unwrap();
             // If a size depends on the hashes of keys, the plan has an upper bound that is close to the size.
-            let most = if row.most_bytes.is_some() { bytes + bytes / 20 + 256 } else { bytes };
+            let most = if row.building.most_bytes.is_some() { bytes + bytes / 20 + 256 } else { bytes };
             assert!(proposal.name == row.name && (bytes..=most).contains(&fit.bytes), "{}: {fit:?}", row.name);
             assert!(!row.is_made_empty() || image_size(&spec).unwrap() == fit.bytes);
             assert_eq!(fit.bits_per_key, geometry.bits as f64 / keys as f64);
@@ -132,7 +132,7 @@ fn what_is_built_is_what_was_planned() {
             let geometry = filter.base().geometry();
             let bytes = filter.serialized_size();
             assert!(bytes <= fit.bytes, "{what}, built with {bytes} bytes");
-            assert!(bytes == fit.bytes || row.most_bytes.is_some(), "{what}, built with {bytes} bytes");
+            assert!(bytes == fit.bytes || row.building.most_bytes.is_some(), "{what}, built with {bytes} bytes");
             assert!(fit.bytes <= bytes + bytes / 32 + 512, "{what}, built with {bytes} bytes");
             assert!(close(geometry.bits as f64 / keys as f64, fit.bits_per_key), "{what}, built as {geometry:?}");
             let promised = filter.expected_false_positive_rate(keys);
@@ -169,13 +169,14 @@ fn no_filter_is_larger_than_planned() {
                 }
                 let rate = if let Goal::FalsePositiveRate(rate) = goal { rate } else { rate };
                 let spec = Spec { kind: Some(row.kind), false_positive_rate: rate, ..Spec::default() };
-                let tries = if row.most_bytes.is_none() || keys > 1000 { 1 } else { 5 };
+                let tries = if row.building.most_bytes.is_none() || keys > 1000 { 1 } else { 5 };
                 for try_number in 0..tries {
                     let first = mix(keys ^ try_number << 32);
                     let built = filled(&spec, first..first + keys).serialized_size();
-                    let is_right = if row.most_bytes.is_some() { built <= fit.bytes } else { built == fit.bytes };
+                    let is_right =
+                        if row.building.most_bytes.is_some() { built <= fit.bytes } else { built == fit.bytes };
                     assert!(is_right, "{}, {keys} keys, {goal:?}: built with {built} bytes, {fit:?}", row.name);
-                    if row.most_bytes.is_some() { bounded += 1 } else { exact += 1 }
+                    if row.building.most_bytes.is_some() { bounded += 1 } else { exact += 1 }
                 }
             }
         }
@@ -276,8 +277,8 @@ fn a_memory_is_used_up() {
         let proposals = plan(&request(keys, Goal::Memory(bytes))).unwrap();
         let can = |row: &&petal::Row| {
             row.capabilities.contains(Capabilities::INSERT)
-                && row.universe.is_none()
-                && !row.is_power_of_two
+                && row.hashing.universe.is_none()
+                && !row.room.is_power_of_two
                 && !forgets(row)
         };
         let fits: Vec<_> = fitting(&proposals)
@@ -317,7 +318,7 @@ fn what_cannot_be_says_why() {
     let tiny = Request { is_static: true, ..request(10, Goal::Memory(1)) };
     for universe in [0, 10] {
         for proposal in plan(&Request { universe, ..tiny }).unwrap() {
-            let needs_universe = registry::find(proposal.kind).unwrap().universe.is_some() && universe == 0;
+            let needs_universe = registry::find(proposal.kind).unwrap().hashing.universe.is_some() && universe == 0;
             let forgets = forgets(registry::find(proposal.kind).unwrap());
             let expected = if needs_universe || forgets { Status::Unsupported } else { Status::TooLarge };
             assert_eq!(proposal.outcome.unwrap_err().status(), expected, "{}", proposal.name);
@@ -338,7 +339,7 @@ fn what_cannot_be_says_why() {
                     assert_eq!(error.status(), Status::Unsupported)
                 }
                 Ok(_) => assert!(can, "{} cannot {name}", row.name),
-                Err(error) if row.universe.is_some() => assert!(!error.message().is_empty()),
+                Err(error) if row.hashing.universe.is_some() => assert!(!error.message().is_empty()),
                 Err(error) if row.capabilities.contains(Capabilities::MAY_LOSE_KEYS) && !allows_losses => {
                     assert!(error.message().contains("lose keys") || error.message().contains(name), "{error}");
                 }

@@ -36,7 +36,7 @@ fn rates_are_those_of_both_filters() {
         assert!(removed as f64 > gone as f64 * (1.0 - rate) && filter.base().count() == KEYS - removed);
         assert!((0..gone).all(|key| !filter.contains_hash(mix(key))), "what was removed is not found");
         let lost_rate = false_negative_rate(filter.base().geometry(), removed);
-        assert_eq!(ROW.false_negative_rate.unwrap()(filter.base().geometry(), removed), lost_rate);
+        assert_eq!(ROW.losses.false_negative_rate.unwrap()(filter.base().geometry(), removed), lost_rate);
         for age in [0, 1, KEYS] {
             let told = filter.expected_false_negative_rate(age);
             assert!((told / lost_rate - 1.0).abs() < 0.05, "{told} is told, of {lost_rate}");

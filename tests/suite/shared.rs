@@ -303,7 +303,7 @@ fn insert_and_look(filter: &Filter, keys: &[u64], (counts_keys, window): (bool, 
 fn for_each_window(capacity: u64, of_keys: bool, test: impl Fn(&Spec, Window)) {
     for_each_case(Capabilities::INSERT_SHARED | Capabilities::AGE_SHARED, |case| {
         let spec = at_rate(&Spec { capacity, ..case.external() }, 0.01);
-        let window = case.row.window.unwrap()(&petal::geometry(&spec).unwrap());
+        let window = case.row.losses.window.unwrap()(&petal::geometry(&spec).unwrap());
         if window.keys.is_some() == of_keys {
             test(&spec, window);
         }

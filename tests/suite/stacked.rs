@@ -496,7 +496,7 @@ fn what_is_planned_for_strangers_is_built() {
         let spec = with_share(Spec { false_positive_rate: rate, capacity: 20_000, ..spec() }, share);
         let size = petal::Size::Rate { capacity: 20_000, false_positive_rate: rate };
         let others = Others { keys: 50_000, share };
-        let (geometry, planned) = stacked::ROW.knowing.unwrap()(&spec, size, &others).unwrap();
+        let (geometry, planned) = stacked::ROW.others.knowing.unwrap()(&spec, size, &others).unwrap();
         let filter = build(&spec, options(), &members, &non_members, &[1.0; 50_000]).unwrap();
         let built = filter.base().geometry();
         assert!(planned <= rate && planned == levels(&filter).rate(share), "{planned}");
@@ -538,14 +538,17 @@ fn hashes_of_members_are_counted() {
 fn bounds_are_those_of_a_ribbon() {
     let ribbon = &petal::kinds::ribbon::ROW;
     for keys in [0, 1, 1000, 100_000, 10_000_000, 3_000_000_000] {
-        assert_eq!((stacked::ROW.build_memory)(keys), (ribbon.build_memory)(keys) + 4 * keys);
+        assert_eq!((stacked::ROW.building.build_memory)(keys), (ribbon.building.build_memory)(keys) + 4 * keys);
         for levels in [[9, 0, 0], [3, 8, 7]] {
             let mut stack = Stack::default();
             stack.0[..3].copy_from_slice(&levels);
             let most = |row: &petal::Row, [first, second]: [u64; 2]| {
                 let (bits, words) = (20 * keys + 1000, [first, second, 0, 0, 0, 0, 0, 0]);
                 let payload_bytes = bits.div_ceil(512) * 64;
-                row.most_bytes.unwrap()(&petal::format::Geometry { bits, hashes: 1, words, payload_bytes }, keys)
+                row.building.most_bytes.unwrap()(
+                    &petal::format::Geometry { bits, hashes: 1, words, payload_bytes },
+                    keys,
+                )
             };
             let of_ribbon = most(ribbon, [levels.iter().sum(), 0]);
             assert_eq!(most(&stacked::ROW, stack.words()), of_ribbon, "{keys} keys, {levels:?}");

@@ -214,7 +214,7 @@ impl Machine<'_> {
             // number.
             let may_refuse = match self.case.row.overfill {
                 Overfill::Refuses => true,
-                Overfill::Grows => self.is_in_place || !self.case.row.moves_entries,
+                Overfill::Grows => self.is_in_place || !self.case.row.form.moves_entries,
                 _ => false,
             };
             if self.unless_refused(filter, true, may_refuse, |filter| filter.merge(&other)).is_some() {
@@ -323,7 +323,7 @@ fn run_with(case: &Case, capacity: u64, operations: u64) {
         match machine.draw(4) {
             0 => filter = load(&bytes, &OpenOptions::default()).unwrap(),
             1 => filter = filter.copy().unwrap(),
-            2 if !case.row.moves_entries => {
+            2 if !case.row.form.moves_entries => {
                 let mut buffer = Buffer::of(&bytes);
                 machine.is_in_place = true;
                 buffer.open(Mode::Write, None, |filter| machine.round(filter.unwrap(), is_rising));
@@ -370,7 +370,7 @@ fn images_of_many_regions_are_changed_in_place() {
     let path = folder.path().join("filter.petal");
     let cases = main_layouts()
         .into_iter()
-        .filter(|case| case.is_multiset() && case.row.is_made_empty() && !case.row.moves_entries);
+        .filter(|case| case.is_multiset() && case.row.is_made_empty() && !case.row.form.moves_entries);
     each(cases, Case::name, |case| {
         println!("{}", case.name());
         let mut spec = case.sized(40_000, 1e-4);
@@ -405,7 +405,7 @@ fn images_of_many_regions_are_changed_in_place() {
 #[test]
 #[ignore = "slow: make test-all"]
 fn what_a_key_changes_is_marked() {
-    let cases = main_layouts().into_iter().filter(|case| case.row.is_made_empty() && !case.row.moves_entries);
+    let cases = main_layouts().into_iter().filter(|case| case.row.is_made_empty() && !case.row.form.moves_entries);
     each(cases, Case::name, |case| {
         let mut spec = case.sized(40_000, 1e-4);
         let geometry = |spec: &Spec| petal::geometry(spec).unwrap();

@@ -74,7 +74,7 @@ fn abilities(row: &Row) -> String {
         and(&[Capabilities::ESTIMATE, Capabilities::ENUMERATE]),
     ));
     let changes = row.capabilities.without(Capabilities::WRITING) != row.capabilities;
-    let in_place = match (changes, row.moves_entries) {
+    let in_place = match (changes, row.form.moves_entries) {
         (false, _) => "lookups only: it never changes",
         (true, true) => "lookups only: changes need a copy in memory",
         (true, false) if row.capabilities.contains(Capabilities::GROW) => "lookups and changes; no growth",
@@ -125,7 +125,7 @@ fn choices_that_lack(row: &Row) -> Vec<(String, String)> {
         for (value, choice) in parameter.choices().iter().enumerate() {
             let mut spec = Spec { kind: Some(row.kind), capacity: KEYS, ..Spec::default() };
             let geometry = spec.set(parameter, value as f64).and_then(|()| row.geometry_of(&spec));
-            let lacks = geometry.map_or(Capabilities::NONE, |geometry| (row.lacks)(&geometry));
+            let lacks = geometry.map_or(Capabilities::NONE, |geometry| (row.varying.lacks)(&geometry));
             let names =
                 Capabilities::ALL.iter().filter(|(_, one)| row.capabilities.contains(*one) && lacks.contains(*one));
             let names: Vec<&str> = names.map(|(name, _)| *name).collect();
@@ -143,7 +143,7 @@ fn sizes(row: &Row) -> Result<String, String> {
     if row.handle() == Handle::Sketch {
         return cells(row).map_err(|error| error.to_string());
     }
-    if row.universe.is_some() {
+    if row.hashing.universe.is_some() {
         return universes(row);
     }
     if row.is_map() && of_map(row, 8.0, 0.01).is_err() {

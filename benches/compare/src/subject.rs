@@ -132,7 +132,7 @@ pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Bo
 pub fn inserts(row: &Row) -> bool {
     let capabilities = row.capabilities;
     let is_filled = capabilities.contains(Capabilities::INSERT) && !capabilities.contains(Capabilities::MAY_LOSE_KEYS);
-    is_filled && row.copies.is_none() && row.universe.is_none()
+    is_filled && row.room.copies.is_none() && row.hashing.universe.is_none()
 }
 
 impl Subject for Petal {

@@ -144,7 +144,7 @@ impl Place {
 
 /// The kinds of filters.
 pub fn kinds() -> impl Iterator<Item = &'static Row> {
-    FILTERS.iter().filter(|row| row.universe.is_none())
+    FILTERS.iter().filter(|row| row.hashing.universe.is_none())
 }
 
 /// Whether a filter finds every one of the last keys, as many as its capacity.

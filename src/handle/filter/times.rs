@@ -47,7 +47,7 @@ impl Filter {
             return Ok(!self.contains_hash(hash));
         }
         // A kind in which every copy takes a place refuses too many copies itself.
-        let useful = if self.base().row().copies.is_some() { times } else { times.min(most) };
+        let useful = if self.base().row().room.copies.is_some() { times } else { times.min(most) };
         let inserted = match self.kind.as_insert() {
             Some(kind) => kind.insert_times(hash, useful),
             None => Err(self.unsupported("insert")),

@@ -11,7 +11,7 @@ use crate::storage::copy_words;
 /// # Errors
 /// [`Status::Unsupported`] for a geometry that a trailer cannot express.
 fn trailer_of(row: &Row, geometry: &Geometry, layout_version: u16) -> Result<Trailer> {
-    if row.hashes_keys_itself {
+    if row.hashing.hashes_keys_itself {
         let name = row.name;
         return Err(error!(
             Unsupported,
@@ -39,7 +39,7 @@ fn trailer_of(row: &Row, geometry: &Geometry, layout_version: u16) -> Result<Tra
 /// # Errors
 /// [`Status::Unsupported`] if such a filter has no compact form.
 pub fn compact_size(row: &Row, geometry: &Geometry) -> Result<usize> {
-    Ok(trailer_of(row, geometry, row.layout_version)?.length())
+    Ok(trailer_of(row, geometry, row.form.layout_version)?.length())
 }
 
 /// Writes a filter's compact form to the start of `to`, and returns its length. Threads and processes may insert

@@ -41,7 +41,7 @@ impl Image for Map {
 
     fn over(base: Base) -> Result<Map> {
         match base.row().structure {
-            Structure::Map { open } | Structure::StaticMap { open, .. } => {
+            Structure::Map { open, .. } | Structure::StaticMap { open, .. } => {
                 Ok(Map { hasher: base.hasher().clone(), kind: open(base)? })
             }
             _ => Err(base.other_handle(Handle::Map)),

@@ -24,7 +24,7 @@ fn trailer(keys: usize, bits_per_key: u32) -> Option<Trailer> {
     let hashes = optimal_hashes((blocks * BLOCK_BITS) as f64 / keys.max(1) as f64) as u8;
     (payload_bytes <= isize::MAX as usize / 2).then_some(Trailer {
         kind: ROW.kind,
-        layout_version: ROW.layout_version as u8,
+        layout_version: ROW.form.layout_version as u8,
         hashes,
         shape: 0,
         payload_bytes,
@@ -76,7 +76,7 @@ fn put(words: &[u64; BLOCK_WORDS], block: &mut [u8; BLOCK_BYTES]) {
 pub fn may_match(key: &[u8], filter: &[u8]) -> bool {
     let Ok(trailer) = Trailer::read(filter) else { return true };
     let Trailer { kind, layout_version, hashes, shape, payload_bytes } = trailer;
-    let known = kind == ROW.kind && u16::from(layout_version) == ROW.layout_version && shape == 0;
+    let known = kind == ROW.kind && u16::from(layout_version) == ROW.form.layout_version && shape == 0;
     if !known || !(1..=MAX_HASHES).contains(&hashes.into()) {
         return true;
     }

@@ -21,7 +21,7 @@ pub mod sizing;
 mod filter;
 mod shape;
 
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure, Window};
+use crate::contract::{Capabilities, Form, Losses, Overfill, Row, Sizes, Structure, Window};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
@@ -54,8 +54,6 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
-    // 24 older slices, and keys move the window on.
-    usual_words: |capacity| [24, 0, capacity.div_ceil(24), 0, 0, 0, 0, 0],
     // A scan of the l older slices looks at half of them, two for each k that it leaves out. Then come the k slices of
     // the key.
     lines_per_lookup: |geometry| {
@@ -74,11 +72,20 @@ pub const ROW: Row = Row {
         packing.field(&mut geometry.words[1], 1);
         packing.field(&mut geometry.words[2], 40);
     },
-    omissions: Some(|geometry, keys| Shape::of(geometry).map_or(keys as f64, |shape| shape.slices().omissions(keys))),
-    false_negative_rate: Some(|geometry, age| {
-        Shape::of(geometry).map_or(1.0, |shape| shape.slices().false_negative_rate(age))
-    }),
-    window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),
+    form: Form {
+        // 24 older slices, and keys move the window on.
+        usual_words: |capacity| [24, 0, capacity.div_ceil(24), 0, 0, 0, 0, 0],
+        ..Form::BASE
+    },
+    losses: Losses {
+        omissions: Some(|geometry, keys| {
+            Shape::of(geometry).map_or(keys as f64, |shape| shape.slices().omissions(keys))
+        }),
+        false_negative_rate: Some(|geometry, age| {
+            Shape::of(geometry).map_or(1.0, |shape| shape.slices().false_negative_rate(age))
+        }),
+        window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),
+    },
     ..Row::BASE
 };
 

@@ -31,7 +31,7 @@ mod growth;
 mod mothers;
 mod table;
 
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Form, Overfill, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::grown::{self, Layout as _};
@@ -101,8 +101,8 @@ pub const ROW: Row = Row {
         geometry.bits = layout.map_or(0, |layout| layout.bits);
     },
     is_canonical: false,
-    moves_entries: true,
-    is_power_of_two: true,
+    room: Room { is_power_of_two: true, ..Room::BASE },
+    form: Form { moves_entries: true, ..Form::BASE },
     ..Row::BASE
 };
 

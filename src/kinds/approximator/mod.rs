@@ -47,7 +47,7 @@ pub const ROW: Row = Row {
     summary: "a map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges",
     capabilities: Capabilities::PUT.with(Capabilities::CLEAR).with(Capabilities::MERGE),
     parameters: &[&BITS_OF_VALUE, &LATTICE],
-    structure: Structure::Map { open },
+    structure: Structure::Map { open, joined: Some(|geometry, read, value| cells_of(geometry)?.joined(read, value)) },
     sizes: Sizes::Multiples(WORD),
     hashes: (1, MAX_HASHES),
     geometry,
@@ -56,7 +56,6 @@ pub const ROW: Row = Row {
         Some(cells) => sizing::read_above(cells.cells().cells(), geometry.hashes, keys),
         None => 1.0,
     },
-    joined: Some(|geometry, read, value| cells_of(geometry)?.joined(read, value)),
     ..Row::BASE
 };
 

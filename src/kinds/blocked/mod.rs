@@ -25,7 +25,7 @@ use crate::blocks::Layout;
 use crate::blocks::block_array::{self, BlockArray, Blocks, shares_of};
 use crate::blocks::block_kernel::chain::ChainKernel;
 use crate::blocks::block_kernel::{BlockKernel, Fills};
-use crate::contract::{Row, Sizes, Structure};
+use crate::contract::{Row, Sizes, Structure, Varying};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::generic::bit_filter::{self, FOLDABLE};
@@ -49,7 +49,6 @@ pub const ROW: Row = Row {
     summary: "the blocked Bloom filter: one cache line a key, nearly as accurate as the classic one",
     capabilities: bit_filter::CAPABILITIES,
     parameters: &[&BLOCKS, &FOLDABLE],
-    alternative: Some((&BLOCKS, 2.0)),
     structure: Structure::Filter { open: bit_filter::open::<BlockArray<Blocked>> },
     sizes: Sizes::Multiples(BLOCK_BITS),
     hashes: (1, two_blocks::MAX_HASHES),
@@ -71,6 +70,7 @@ pub const ROW: Row = Row {
     },
     least_rate: |_, _| MIN_RATE,
     in_bytes: Some(bit_filter::in_bytes::<BlockArray<Blocked>>()),
+    varying: Varying { alternative: Some((&BLOCKS, 2.0)), ..Varying::BASE },
     ..Row::BASE
 };
 

@@ -6,7 +6,7 @@
 pub mod fields;
 pub mod layout;
 
-use crate::contract::{Base, Capabilities, Kind, Row, Sizes, Structure};
+use crate::contract::{Base, Capabilities, Hashing, Kind, Row, Sizes, Structure, Varying};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::generic::bit_filter::{self, FOLDABLE};
@@ -51,11 +51,6 @@ pub const ROW: Row = Row {
     capabilities: bit_filter::CAPABILITIES,
     parameters: &[&PARTITIONED, &DERIVATION, &SLICE_WIDTH, &FOLDABLE],
     structure: Structure::Filter { open },
-    lacks: |geometry| match geometry.words[FIELD_WIDTH] {
-        0 => Capabilities::NONE,
-        _ => Capabilities::INSERT_SHARED,
-    },
-    takes_digests: true,
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
@@ -65,6 +60,14 @@ pub const ROW: Row = Row {
     },
     compact: Bloom::COMPACT,
     in_bytes: Some(bit_filter::in_bytes::<Bloom>()),
+    varying: Varying {
+        lacks: |geometry| match geometry.words[FIELD_WIDTH] {
+            0 => Capabilities::NONE,
+            _ => Capabilities::INSERT_SHARED,
+        },
+        ..Varying::BASE
+    },
+    hashing: Hashing { takes_digests: true, ..Hashing::BASE },
     ..Row::BASE
 };
 

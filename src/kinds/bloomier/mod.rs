@@ -4,7 +4,7 @@
 //! Chazelle, Kilian, Rubinfeld and Tal, "The Bloomier Filter", 2004, described the structure; this is its later form,
 //! in one table ([`super::retrieval`]): a key's cells combine to its value and its check bits.
 
-use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
+use crate::contract::{Building, Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::Result;
 use crate::kinds::fuse::layout::MAX_CHECK_BITS;
 use crate::kinds::solved::{self, SOLVER};
@@ -35,8 +35,8 @@ pub const ROW: Row = Row {
     lines_per_lookup: solved::lines_per_lookup,
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { (-(geometry.words[1] as f64)).exp2() },
     least_rate: |spec, _| spec.least_rate(&CHECK_BITS, rate),
-    build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,
+    building: Building { build_memory: crate::kinds::fuse::sizing::build_memory, ..Building::BASE },
     ..Row::BASE
 };
 

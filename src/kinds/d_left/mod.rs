@@ -17,7 +17,7 @@ pub mod layout;
 pub mod sizing;
 
 use crate::blocks::fingerprint_table::FingerprintTable;
-use crate::contract::{self, Capabilities, Enumerate, InBytes, Overfill, Resize, Row, Sizes, Structure};
+use crate::contract::{self, Capabilities, Enumerate, InBytes, Overfill, Resize, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, FingerprintFilter, TableKind};
@@ -71,7 +71,6 @@ pub const ROW: Row = Row {
     least_rate: |spec, keys| spec.least_rate(&REMAINDER_BITS, rate(keys)),
     is_canonical: false,
     overfill: Overfill::Refuses,
-    copies: Some(|_| 3 * sizing::cells(1)),
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
         packing.field(&mut geometry.words[1], 57);
@@ -89,6 +88,7 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    room: Room { copies: Some(|_| 3 * sizing::cells(1)), ..Room::BASE },
     ..Row::BASE
 };
 

@@ -11,8 +11,8 @@ use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::{self, PIECE_WORDS};
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overfill, Overlap, Payload,
-    Remove, Row, SharedInsert, Sizes, Structure, change_many, change_one, facets, over_base,
+    Base, Capabilities, Cardinality, Count, Hashing, InBytes, Insert, Intersect, Kind, Merge, Overfill, Overlap,
+    Payload, Remove, Row, SharedInsert, Sizes, Structure, change_many, change_one, facets, over_base,
 };
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
@@ -50,7 +50,7 @@ pub const ROW: Row = Row {
         },
         fetch: |_, bytes, key| bytes.fetch((key / 64) as usize),
     }),
-    universe: Some(|geometry| geometry.bits),
+    hashing: Hashing { universe: Some(|geometry| geometry.bits), ..Hashing::BASE },
     ..Row::BASE
 };
 

@@ -21,7 +21,9 @@ pub use layout::{EXCLUDED, order};
 
 use crate::batch::ring::Batch;
 use crate::blocks::Measure;
-use crate::contract::{Base, Kind, Overfill, Parts, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{
+    Base, Building, Hashing, Kind, OtherKeys, Overfill, Parts, Payload, Row, Sizes, Structure, over_base,
+};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
@@ -63,30 +65,7 @@ pub const ROW: Row = Row {
         build: building::build,
         order,
     },
-    excludes: Some(|geometry, words| match parts::has_parts(geometry) {
-        true => parts::members(geometry, words),
-        false => Shape::of(geometry, words).map_or(0, |shape| shape.members()),
-    }),
-    takes_whole: |geometry| geometry.words[parts::PREFIX_WORD] != 0,
-    parts: Some(Parts {
-        prefix_bytes: |spec| {
-            let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
-            parts::check_hash(prefix_bytes, spec.hash)?;
-            Ok(prefix_bytes)
-        },
-        keeps: |geometry, spec| Ok(geometry.words[parts::PREFIX_WORD] == spec.parameter(&PARTITION_PREFIX_BYTES)?),
-        build: |build, prefixes| parts::building::build(build, &asked(build.spec)?, prefixes),
-        update: |build, old| parts::building::update(build, &asked(build.spec)?, old),
-        update_placed: |build, prefixes, old| parts::building::update_placed(build, &asked(build.spec)?, old, prefixes),
-    }),
     identity: parts::building::identity,
-    // No key of the universe gets a false answer, whatever rate or memory was asked for.
-    knowing: Some(|spec, size, others| {
-        let (members, allowed) = (size.capacity(), spec.allowed(&FINGERPRINT_BITS)?);
-        let plan = sizing::smallest(members, others.keys, allowed, 1.0).ok_or_else(|| size.too_large())?;
-        let geometry = Shape::expected(&plan).and_then(|shape| shape.geometry());
-        Ok((geometry.ok_or_else(|| size.too_large())?, 0.0))
-    }),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
@@ -115,20 +94,50 @@ pub const ROW: Row = Row {
         sizing::false_positive_rate(geometry.words[0], geometry.words[1] == EXCLUDED_STORED, keys)
     },
     least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, |bits| Some(sizing::decisive_rate(bits, false, keys))),
-    // Building solves a shard at a time, as the ribbon does, and keeps the keys that pass.
-    build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 8 * keys,
-    // As in the kind `ribbon`, for each level.
-    most_bytes: Some(|geometry, keys| {
-        let shards = shards(keys);
-        let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
-        let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 8 * shards;
-        (bytes + 2 * PAYLOAD_UNIT).next_multiple_of(PAYLOAD_UNIT)
-    }),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
         packing.field(&mut geometry.words[1], 2);
         packing.bits(geometry, 0);
+    },
+    building: Building {
+        // Building solves a shard at a time, as the ribbon does, and keeps the keys that pass.
+        build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 8 * keys,
+        // As in the kind `ribbon`, for each level.
+        most_bytes: Some(|geometry, keys| {
+            let shards = shards(keys);
+            let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
+            let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 8 * shards;
+            (bytes + 2 * PAYLOAD_UNIT).next_multiple_of(PAYLOAD_UNIT)
+        }),
+    },
+    hashing: Hashing { takes_whole: |geometry| geometry.words[parts::PREFIX_WORD] != 0, ..Hashing::BASE },
+    others: OtherKeys {
+        excludes: Some(|geometry, words| match parts::has_parts(geometry) {
+            true => parts::members(geometry, words),
+            false => Shape::of(geometry, words).map_or(0, |shape| shape.members()),
+        }),
+        parts: Some(Parts {
+            prefix_bytes: |spec| {
+                let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
+                parts::check_hash(prefix_bytes, spec.hash)?;
+                Ok(prefix_bytes)
+            },
+            keeps: |geometry, spec| Ok(geometry.words[parts::PREFIX_WORD] == spec.parameter(&PARTITION_PREFIX_BYTES)?),
+            build: |build, prefixes| parts::building::build(build, &asked(build.spec)?, prefixes),
+            update: |build, old| parts::building::update(build, &asked(build.spec)?, old),
+            update_placed: |build, prefixes, old| {
+                parts::building::update_placed(build, &asked(build.spec)?, old, prefixes)
+            },
+        }),
+        // No key of the universe gets a false answer, whatever rate or memory was asked for.
+        knowing: Some(|spec, size, others| {
+            let (members, allowed) = (size.capacity(), spec.allowed(&FINGERPRINT_BITS)?);
+            let plan = sizing::smallest(members, others.keys, allowed, 1.0).ok_or_else(|| size.too_large())?;
+            let geometry = Shape::expected(&plan).and_then(|shape| shape.geometry());
+            Ok((geometry.ok_or_else(|| size.too_large())?, 0.0))
+        }),
+        ..OtherKeys::BASE
     },
     ..Row::BASE
 };

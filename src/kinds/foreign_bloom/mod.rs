@@ -13,8 +13,8 @@ use crate::bits;
 use crate::blocks::Measure;
 use crate::blocks::placed::PlacedArray;
 use crate::contract::{
-    Base, Capabilities, Cardinality, Intersect, KeyedKind, Kind, Merge, Overlap, Payload, Row, Sizes, Structure,
-    facets, over_base,
+    Base, Capabilities, Cardinality, Hashing, Intersect, KeyedKind, Kind, Merge, Overlap, Payload, Row, Sizes,
+    Structure, facets, over_base,
 };
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -67,7 +67,7 @@ pub const ROW: Row = Row {
     },
     lines_per_lookup: |geometry| f64::from(geometry.hashes),
     false_positive_rate: expected_rate,
-    hashes_keys_itself: true,
+    hashing: Hashing { hashes_keys_itself: true, ..Hashing::BASE },
     ..Row::BASE
 };
 

@@ -14,7 +14,7 @@ use crate::batch::keys::WholeKeys;
 use crate::batch::ring::{GROUP, Taken};
 use crate::bits;
 use crate::blocks::Measure;
-use crate::contract::{Base, KeyedKind, Kind, Overfill, Payload, Row, Sizes, Structure, facets, over_base};
+use crate::contract::{Base, Hashing, KeyedKind, Kind, Overfill, Payload, Row, Sizes, Structure, facets, over_base};
 use crate::error::{Error, Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::hash::murmur2::murmur64a;
@@ -39,7 +39,7 @@ pub const ROW: Row = Row {
     },
     is_canonical: false,
     overfill: Overfill::IsBuilt,
-    hashes_keys_itself: true,
+    hashing: Hashing { hashes_keys_itself: true, ..Hashing::BASE },
     ..Row::BASE
 };
 

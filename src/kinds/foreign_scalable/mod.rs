@@ -17,7 +17,7 @@ mod filter;
 pub mod links;
 
 use super::foreign_bloom::{PLACEMENT, STATED_RATE, placement};
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Hashing, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::kinds::foreign_bloom::placements::MAX_HASHES;
@@ -73,7 +73,7 @@ pub const ROW: Row = Row {
     false_positive_rate: expected_rate,
     is_canonical: false,
     overfill: Overfill::Grows,
-    hashes_keys_itself: true,
+    hashing: Hashing { hashes_keys_itself: true, ..Hashing::BASE },
     ..Row::BASE
 };
 

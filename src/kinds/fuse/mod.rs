@@ -15,7 +15,9 @@ use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
 use crate::blocks::mixing::order;
 use crate::blocks::{Measure, Probe, View};
-use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{
+    Base, Build, Building, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base,
+};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::{decisive_fingerprint_rate, fingerprint_rate};
@@ -55,7 +57,6 @@ pub const ROW: Row = Row {
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| fingerprint_rate(geometry.words[0] as u32, keys),
     least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
-    build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
@@ -77,6 +78,7 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    building: Building { build_memory: sizing::build_memory, ..Building::BASE },
     ..Row::BASE
 };
 

@@ -15,8 +15,8 @@ use crate::batch::ring::{self, Batch, Few};
 use crate::bits::{mix, reduce};
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Build, Built, Capabilities, Cardinality, Enumerate, InBytes, Intersect, Kind, Merge, Overfill, Overlap,
-    Payload, Row, Sizes, Structure, facets, over_base,
+    Base, Build, Building, Built, Capabilities, Cardinality, Enumerate, Form, InBytes, Intersect, Kind, Merge,
+    Overfill, Overlap, Payload, Row, Sizes, Structure, facets, over_base,
 };
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -62,16 +62,6 @@ pub const ROW: Row = Row {
         Ok(0) | Err(_) => rate_in_range(sizing::MAX_RANGE, keys),
         Ok(range) => rate_in_range(range, keys),
     },
-    // Building keeps the gaps of the largest bucket, which has fewer than 128.
-    build_memory: |_| 1024,
-    // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
-    // each entry.
-    most_bytes: Some(|geometry, keys| {
-        let range = geometry.words[0];
-        let groups = sizing::buckets(range, sizing::rice_bits(range, keys.min(range))).div_ceil(sizing::GROUP);
-        let bits = geometry.bits.saturating_add(64 + sizing::GROUP * groups + 6 * keys.isqrt());
-        layout::payload_bytes(bits).unwrap_or(u64::MAX)
-    }),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         let surplus = (u64::BITS - geometry.words[0].leading_zeros()).saturating_sub(sizing::RANGE_BITS);
@@ -96,7 +86,19 @@ pub const ROW: Row = Row {
             }
         },
     }),
-    moves_entries: true,
+    building: Building {
+        // Building keeps the gaps of the largest bucket, which has fewer than 128.
+        build_memory: |_| 1024,
+        // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
+        // each entry.
+        most_bytes: Some(|geometry, keys| {
+            let range = geometry.words[0];
+            let groups = sizing::buckets(range, sizing::rice_bits(range, keys.min(range))).div_ceil(sizing::GROUP);
+            let bits = geometry.bits.saturating_add(64 + sizing::GROUP * groups + 6 * keys.isqrt());
+            layout::payload_bytes(bits).unwrap_or(u64::MAX)
+        }),
+    },
+    form: Form { moves_entries: true, ..Form::BASE },
     ..Row::BASE
 };
 

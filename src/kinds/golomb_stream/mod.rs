@@ -14,7 +14,8 @@ use crate::batch::ring::{self, Batch, GROUP};
 use crate::bits::reduce;
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Build, Built, Capabilities, Enumerate, Kind, Overfill, Payload, Row, Sizes, Structure, facets, over_base,
+    Base, Build, Built, Capabilities, Enumerate, Form, Kind, Overfill, Payload, Row, Sizes, Structure, facets,
+    over_base,
 };
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -71,7 +72,7 @@ pub const ROW: Row = Row {
         range.map_or(0.0, |range| rate_in_range(range, keys))
     },
     overfill: Overfill::IsBuilt,
-    moves_entries: true,
+    form: Form { moves_entries: true, ..Form::BASE },
     ..Row::BASE
 };
 

@@ -24,8 +24,8 @@ use crate::batch::ring::{self, Batch, CHUNK, Chunk, GROUP, Taken};
 use crate::blocks::Measure;
 use crate::blocks::slots::Slots;
 use crate::contract::{
-    Base, Capabilities, Cardinality, InBytes, Insert, Kind, Overfill, Payload, Row, Sizes, Structure, change_one,
-    facets, one_by_one, over_base,
+    Base, Capabilities, Cardinality, InBytes, Insert, Kind, Losses, Overfill, Payload, Room, Row, Sizes, Structure,
+    change_one, facets, one_by_one, over_base,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -61,7 +61,6 @@ pub const ROW: Row = Row {
     rate_error: |_| 0.01,
     is_canonical: false,
     overfill: Overfill::Refuses,
-    keeps_to_capacity: true,
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
         packing.field(&mut geometry.words[0], 6);
@@ -78,7 +77,8 @@ pub const ROW: Row = Row {
             }
         },
     }),
-    omissions: Some(|geometry, keys| table(geometry).omissions(keys as f64)),
+    room: Room { keeps_to_capacity: true, ..Room::BASE },
+    losses: Losses { omissions: Some(|geometry, keys| table(geometry).omissions(keys as f64)), ..Losses::BASE },
     ..Row::BASE
 };
 

@@ -9,7 +9,8 @@ use crate::batch::ring::Lookups;
 use crate::batch::workers::Work;
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Build, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS, over_base,
+    Base, Build, Building, Built, Capabilities, Entry, MapKind, Overfill, Payload, Row, Sizes, Structure, VALUE_BITS,
+    over_base,
 };
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
@@ -47,8 +48,8 @@ pub const ROW: Row = Row {
     lines_per_lookup: |geometry| f64::from(CELLS + 1).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| if keys == 0 { 0.0 } else { rate(geometry.words[1] as f64) },
     least_rate: |spec, _| spec.least_rate(&CHECK_BITS, |bits| Some(rate(bits as f64))),
-    build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,
+    building: Building { build_memory: crate::kinds::fuse::sizing::build_memory, ..Building::BASE },
     ..Row::BASE
 };
 

@@ -1,5 +1,5 @@
 //! The kind `quotient`, the rank-and-select quotient filter with counters. Keys can be removed and counted, without a
-//! limit to counts. Filters are merged, resized and listed without their keys, in the order of hashes. [`runs`](crate::blocks::runs) has
+//! limit to counts. Filters are merged, resized and listed without their keys, in the order of hashes. [`runs`] has
 //! the structure, and [`sizing`] has sizes and rates.
 //!
 //! The kind stands for the space-optimal replacement of Bloom filters by Pagh, Pagh and Rao (2005), a dictionary of the
@@ -25,8 +25,8 @@ use crate::blocks::runs::{
     self, Combine, Entries, Full, Kernel, LINES, Reader, Table, Writer, code, combined, kernel, needs,
 };
 use crate::contract::{
-    self, Base, Capabilities, Cardinality, Count, Enumerate, InBytes, Insert, Intersect, Kind, Merge, Overfill,
-    Overlap, Payload, Remove, Resize, Row, Sizes, Structure, facets, over_base,
+    self, Base, Capabilities, Cardinality, Count, Enumerate, Form, InBytes, Insert, Intersect, Kind, Losses, Merge,
+    Overfill, Overlap, Payload, Remove, Resize, Room, Row, Sizes, Structure, facets, over_base,
 };
 use crate::error::{Error, Result, error};
 use crate::format::Geometry;
@@ -77,11 +77,6 @@ pub const ROW: Row = Row {
     },
     least_rate: |spec, keys| spec.least_rate(&REMAINDER_BITS, rate(keys)),
     overfill: Overfill::Refuses,
-    places: Some(|geometry, times| {
-        // The remainder decides whether a count takes one slot more. With most remainders it does, so remainder 1
-        // stands for all.
-        table_of(geometry).map_or(times, |table| code::length(1, times, table.remainder_bits()))
-    }),
     compact: |packing, geometry| {
         let mut blocks = geometry.words[1] / runs::BLOCK;
         packing.field(&mut geometry.words[0], 6);
@@ -101,12 +96,23 @@ pub const ROW: Row = Row {
             }
         },
     }),
-    moves_entries: true,
-    omissions: Some(|geometry, keys| {
-        let taken = table_of(geometry).map_or(0, |table| table.limit()).min(keys);
-        let rate = |before| (ROW.false_positive_rate)(geometry, before);
-        sum_of_rates(taken, rate) + (keys - taken) as f64
-    }),
+    room: Room {
+        places: Some(|geometry, times| {
+            // The remainder decides whether a count takes one slot more. With most remainders it does, so remainder 1
+            // stands for all.
+            table_of(geometry).map_or(times, |table| code::length(1, times, table.remainder_bits()))
+        }),
+        ..Room::BASE
+    },
+    form: Form { moves_entries: true, ..Form::BASE },
+    losses: Losses {
+        omissions: Some(|geometry, keys| {
+            let taken = table_of(geometry).map_or(0, |table| table.limit()).min(keys);
+            let rate = |before| (ROW.false_positive_rate)(geometry, before);
+            sum_of_rates(taken, rate) + (keys - taken) as f64
+        }),
+        ..Losses::BASE
+    },
     ..Row::BASE
 };
 

@@ -19,8 +19,8 @@ use crate::batch::ring::{self, Batch, Taken};
 use crate::bits::mix;
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
-    self, Base, Capabilities, InBytes, Insert, Kind, Payload, Remove, Row, Sizes, Structure, change_one, facets,
-    over_base,
+    self, Base, Capabilities, InBytes, Insert, Kind, Losses, Payload, Remove, Row, Sizes, Structure, change_one,
+    facets, over_base,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -58,7 +58,6 @@ pub const ROW: Row = Row {
         (f64::from(geometry.hashes) + 2.0).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64)
     },
     false_positive_rate: |geometry, keys| Both::of(geometry).map_or(1.0, |both| both.added.false_positive_rate(keys)),
-    false_negative_rate: Some(false_negative_rate),
     // A removed key keeps its bits in both filters.
     is_canonical: false,
     compact: |packing, geometry| {
@@ -78,6 +77,7 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    losses: Losses { false_negative_rate: Some(false_negative_rate), ..Losses::BASE },
     ..Row::BASE
 };
 

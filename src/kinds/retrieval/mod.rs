@@ -5,7 +5,7 @@
 //! Known as a retrieval structure or static function: what is left of a Bloomier filter ([`super::bloomier`]) without
 //! its check bits. It is for those who ask only for keys that they know to be there.
 
-pub(crate) use crate::contract::{Overfill, Row, Sizes, Structure, VALUE_BITS};
+pub(crate) use crate::contract::{Building, Overfill, Row, Sizes, Structure, VALUE_BITS};
 use crate::error::{Result, error};
 use crate::kinds::solved::{self, SOLVER};
 use crate::spec::{KindId, Size, Spec};
@@ -25,8 +25,8 @@ pub const ROW: Row = Row {
     lines_per_lookup: solved::lines_per_lookup,
     false_positive_rate: |_, _| 1.0,
     least_rate: |_, _| 1.0,
-    build_memory: crate::kinds::fuse::sizing::build_memory,
     overfill: Overfill::IsBuilt,
+    building: Building { build_memory: crate::kinds::fuse::sizing::build_memory, ..Building::BASE },
     ..Row::BASE
 };
 

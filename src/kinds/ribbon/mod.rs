@@ -15,7 +15,9 @@ use crate::batch::ring::Batch;
 use crate::batch::workers::Work;
 use crate::blocks::mixing::order;
 use crate::blocks::{Measure, View};
-use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{
+    Base, Build, Building, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base,
+};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::{decisive_fingerprint_rate, fingerprint_rate};
@@ -63,16 +65,6 @@ pub const ROW: Row = Row {
     },
     false_positive_rate: |geometry, keys| fingerprint_rate(geometry.words[0] as u32, keys),
     least_rate: |spec, keys| spec.least_rate(&FINGERPRINT_BITS, rate(keys)),
-    // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
-    build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
-    // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full, and a
-    // group for 16,384 keys, because the number of slots that layers leave free varies.
-    most_bytes: Some(|geometry, keys| {
-        let shards = sizing::shards(keys);
-        let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
-        let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 4 * shards;
-        bytes.next_multiple_of(PAYLOAD_UNIT)
-    }),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
@@ -92,6 +84,18 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    building: Building {
+        // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
+        build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
+        // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full, and a
+        // group for 16,384 keys, because the number of slots that layers leave free varies.
+        most_bytes: Some(|geometry, keys| {
+            let shards = sizing::shards(keys);
+            let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
+            let bytes = geometry.bits / 8 + groups * geometry.words[0] + 16 + 4 * shards;
+            bytes.next_multiple_of(PAYLOAD_UNIT)
+        }),
+    },
     ..Row::BASE
 };
 

@@ -33,7 +33,7 @@ mod state;
 mod tests;
 
 use super::levels::{self, LEVEL_UNIT, LEVELS, MAX_HASHES};
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure, Window};
+use crate::contract::{Capabilities, Form, Losses, Overfill, Row, Sizes, Structure, Varying, Window};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
@@ -80,16 +80,6 @@ pub const ROW: Row = Row {
         .with(Capabilities::AGE)
         .with(Capabilities::INSERT_SHARED)
         .with(Capabilities::AGE_SHARED),
-    // While a turn is held up, the newest generation fills. If it then seems to have every key, and keys that seem to
-    // be there are not inserted, no key would ever turn the generations again.
-    lacks: |geometry| match Shape::of(geometry) {
-        Some(Shape { touch: 0, .. }) => Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED),
-        _ => Capabilities::NONE,
-    },
-    gains: |geometry| match Shape::of(geometry) {
-        Some(Shape { touch: 0, .. }) => Capabilities::MAY_LOSE_KEYS,
-        _ => Capabilities::NONE,
-    },
     parameters: &[&LEVEL, &GENERATIONS, &TOUCH, &CLOCK],
     structure: Structure::Filter { open: filter::open },
     sizes: Sizes::Multiples(LEVEL_UNIT),
@@ -103,22 +93,42 @@ pub const ROW: Row = Row {
         // The parameter is refused later.
         _ => 0.0,
     },
-    // Levels of `blocked`, four generations, touched, and turned by keys.
-    usual_words: |capacity| [2, 4, 1, 0, capacity.div_ceil(3), 0, 0, 0],
     lines_per_lookup: |geometry| Shape::of(geometry).map_or(1.0, |shape| shape.lines_per_lookup()),
     // With `touch` = 0 the error is that of a chain of levels.
     rate_error: |rate| 0.15 * rate,
     false_positive_rate: |geometry, keys| {
         Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_positive_rate(keys))
     },
-    omissions: Some(|geometry, keys| Shape::of(geometry).map_or(keys as f64, |shape| shape.rates().omissions(keys))),
-    false_negative_rate: Some(|geometry, age| {
-        Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_negative_rate(age))
-    }),
     is_canonical: false,
     overfill: Overfill::Forgets,
-    window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),
     compact: shape::compact,
+    varying: Varying {
+        // While a turn is held up, the newest generation fills. If it then seems to have every key, and keys that seem to
+        // be there are not inserted, no key would ever turn the generations again.
+        lacks: |geometry| match Shape::of(geometry) {
+            Some(Shape { touch: 0, .. }) => Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED),
+            _ => Capabilities::NONE,
+        },
+        gains: |geometry| match Shape::of(geometry) {
+            Some(Shape { touch: 0, .. }) => Capabilities::MAY_LOSE_KEYS,
+            _ => Capabilities::NONE,
+        },
+        ..Varying::BASE
+    },
+    form: Form {
+        // Levels of `blocked`, four generations, touched, and turned by keys.
+        usual_words: |capacity| [2, 4, 1, 0, capacity.div_ceil(3), 0, 0, 0],
+        ..Form::BASE
+    },
+    losses: Losses {
+        omissions: Some(|geometry, keys| {
+            Shape::of(geometry).map_or(keys as f64, |shape| shape.rates().omissions(keys))
+        }),
+        false_negative_rate: Some(|geometry, age| {
+            Shape::of(geometry).map_or(1.0, |shape| shape.rates().false_negative_rate(age))
+        }),
+        window: Some(|geometry| Shape::of(geometry).map_or(Window { steps: 0, keys: None }, |shape| shape.window())),
+    },
     ..Row::BASE
 };
 

@@ -27,7 +27,7 @@ mod merge;
 pub mod schedule;
 
 use super::levels::{self, LEVEL, LEVEL_UNIT, LEVELS, MAX_HASHES};
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Form, Losses, Overfill, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::sizing::omissions::sum_of_rates;
@@ -75,8 +75,6 @@ pub const ROW: Row = Row {
         // The parameter is refused later.
         _ => 0.0,
     },
-    // Levels of `blocked`, a tightening of 0.7, growth by 2, one level, and the step for that tightening.
-    usual_words: |capacity| [2, 0x3fe6_6666_6666_6666, 2, 1, capacity, 33, 0, 0],
     identity: |geometry| {
         let first = Schedule::of(geometry).and_then(|schedule| schedule.first().geometry().ok());
         first.unwrap_or(*geometry)
@@ -88,15 +86,26 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| {
         Schedule::of(geometry).map_or(1.0, |schedule| schedule.false_positive_rate(keys))
     },
-    omissions: Some(|geometry, keys| {
-        Schedule::of(geometry).map_or(keys as f64, |schedule| sum_of_rates(keys, schedule.rates(keys)))
-    }),
     is_canonical: false,
     overfill: Overfill::Grows,
     compact: schedule::compact,
-    // Whole lines may hold more keys than the spec asked for.
-    made_for: Some(|geometry| Schedule::of(geometry).map_or(0, |schedule| schedule.first_capacity)),
     in_bytes: Some(lookup::IN_BYTES),
+    room: Room {
+        // Whole lines may hold more keys than the spec asked for.
+        made_for: Some(|geometry| Schedule::of(geometry).map_or(0, |schedule| schedule.first_capacity)),
+        ..Room::BASE
+    },
+    form: Form {
+        // Levels of `blocked`, a tightening of 0.7, growth by 2, one level, and the step for that tightening.
+        usual_words: |capacity| [2, 0x3fe6_6666_6666_6666, 2, 1, capacity, 33, 0, 0],
+        ..Form::BASE
+    },
+    losses: Losses {
+        omissions: Some(|geometry, keys| {
+            Schedule::of(geometry).map_or(keys as f64, |schedule| sum_of_rates(keys, schedule.rates(keys)))
+        }),
+        ..Losses::BASE
+    },
     ..Row::BASE
 };
 

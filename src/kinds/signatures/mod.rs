@@ -14,7 +14,9 @@ pub mod sizing;
 
 use crate::batch::ring;
 use crate::blocks::Measure;
-use crate::contract::{Base, Build, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{
+    Base, Build, Building, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base,
+};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::sizing::hash_floor;
@@ -58,7 +60,6 @@ pub const ROW: Row = Row {
     false_positive_rate: |geometry, keys| shape_of(geometry).map_or(1.0, |shape| rate_of(&shape, keys)),
     rate_error: |_| 0.005,
     least_rate: |spec, keys| spec.least_rate(&SIGNATURE_BITS, rate(spec, keys)),
-    build_memory: sizing::build_memory,
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
@@ -78,6 +79,7 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    building: Building { build_memory: sizing::build_memory, ..Building::BASE },
     ..Row::BASE
 };
 

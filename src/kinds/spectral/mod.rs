@@ -32,7 +32,7 @@ use crate::batch::ring::{self, Batch, Taken};
 use crate::blocks::Measure;
 use crate::contract::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
-    Sizes, Structure, change_many, change_one, facets, over_base,
+    Sizes, Structure, Varying, change_many, change_one, facets, over_base,
 };
 use crate::error::{Result, Status};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -74,11 +74,6 @@ pub const ROW: Row = Row {
         .with(Capabilities::ESTIMATE)
         .with(Capabilities::REMOVE)
         .with(Capabilities::COUNT),
-    lacks: |geometry| match Method::of(geometry) {
-        Some(Method::MinimalIncrease) => Capabilities::REMOVE,
-        Some(Method::RecurringMinimum) => Capabilities::MERGE.with(Capabilities::INTERSECT),
-        _ => Capabilities::NONE,
-    },
     parameters: &[&COUNTER_BITS, &METHOD],
     structure: Structure::Filter { open },
     sizes: Sizes::Multiples(UNIT),
@@ -110,6 +105,14 @@ pub const ROW: Row = Row {
             }
         },
     }),
+    varying: Varying {
+        lacks: |geometry| match Method::of(geometry) {
+            Some(Method::MinimalIncrease) => Capabilities::REMOVE,
+            Some(Method::RecurringMinimum) => Capabilities::MERGE.with(Capabilities::INTERSECT),
+            _ => Capabilities::NONE,
+        },
+        ..Varying::BASE
+    },
     ..Row::BASE
 };
 

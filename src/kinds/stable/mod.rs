@@ -22,7 +22,7 @@ pub mod sizing;
 mod cells;
 mod filter;
 
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Form, Losses, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Number, Parameter, Size, Spec};
@@ -67,15 +67,10 @@ pub const ROW: Row = Row {
     sizes: Sizes::Multiples(1),
     hashes: (1, MAX_HASHES),
     geometry,
-    // Cells of four bits, and a loss of 0.01.
-    usual_words: |_| [4, 0, 0x3f84_7ae1_47ae_147b, 0, 0, 0, 0, 0],
     lines_per_lookup: |geometry| f64::from(geometry.hashes).min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| {
         Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_positive_rate(keys))
     },
-    false_negative_rate: Some(|geometry, age| {
-        Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_negative_rate(age))
-    }),
     is_canonical: false,
     overfill: Overfill::Forgets,
     compact: |packing, geometry| {
@@ -85,6 +80,17 @@ pub const ROW: Row = Row {
         let mut thousandths = (f64::from_bits(geometry.words[2]) * 1000.0).round() as u64;
         packing.field(&mut thousandths, 10);
         geometry.words[2] = (thousandths as f64 / 1000.0).to_bits();
+    },
+    form: Form {
+        // Cells of four bits, and a loss of 0.01.
+        usual_words: |_| [4, 0, 0x3f84_7ae1_47ae_147b, 0, 0, 0, 0, 0],
+        ..Form::BASE
+    },
+    losses: Losses {
+        false_negative_rate: Some(|geometry, age| {
+            Shape::of(geometry).map_or(1.0, |shape| shape.cells.false_negative_rate(age))
+        }),
+        ..Losses::BASE
     },
     ..Row::BASE
 };

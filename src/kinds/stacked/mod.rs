@@ -21,7 +21,7 @@ pub mod sizing;
 use crate::batch::ring::Batch;
 use crate::blocks::Measure;
 use crate::blocks::mixing::order;
-use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{Base, Building, Kind, OtherKeys, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::kinds::ribbon::sizing::{SHARD_KEYS, shards};
@@ -52,8 +52,6 @@ pub const ROW: Row = Row {
         build: building::build,
         order,
     },
-    takes_frequent: true,
-    knowing: Some(|_, size, others| planned(size, &Known { non_members: others.keys, share: others.share })),
     sizes: Sizes::ByKeys,
     hashes: (1, 1),
     geometry: |spec, size| {
@@ -73,22 +71,29 @@ pub const ROW: Row = Row {
     },
     false_positive_rate: |geometry, keys| stack_of(geometry).map_or(1.0, |stack| stack.rate_with(keys)),
     least_rate: |_, keys| Stack::single(MAX_BITS).decisive_rate(0.0, keys),
-    // Building solves a shard at a time, as the ribbon does, and keeps the members that pass the second level, at most
-    // half of them.
-    build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 4 * keys,
-    // As in the kind `ribbon`, for each level.
-    most_bytes: Some(|geometry, keys| {
-        let shards = shards(keys);
-        let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
-        let levels = stack_of(geometry).map_or([0; MAX_LEVELS], |stack| stack.0);
-        let bytes = geometry.bits / 8 + groups * levels.iter().sum::<u64>() + 16 + 4 * shards;
-        bytes.next_multiple_of(PAYLOAD_UNIT)
-    }),
     overfill: Overfill::IsBuilt,
     compact: |packing, geometry| {
         packing.field(&mut geometry.words[0], 6);
         packing.field(&mut geometry.words[1], FIELDS);
         packing.bits(geometry, 0);
+    },
+    building: Building {
+        // Building solves a shard at a time, as the ribbon does, and keeps the members that pass the second level, at most
+        // half of them.
+        build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 4 * keys,
+        // As in the kind `ribbon`, for each level.
+        most_bytes: Some(|geometry, keys| {
+            let shards = shards(keys);
+            let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);
+            let levels = stack_of(geometry).map_or([0; MAX_LEVELS], |stack| stack.0);
+            let bytes = geometry.bits / 8 + groups * levels.iter().sum::<u64>() + 16 + 4 * shards;
+            bytes.next_multiple_of(PAYLOAD_UNIT)
+        }),
+    },
+    others: OtherKeys {
+        takes_frequent: true,
+        knowing: Some(|_, size, others| planned(size, &Known { non_members: others.keys, share: others.share })),
+        ..OtherKeys::BASE
     },
     ..Row::BASE
 };

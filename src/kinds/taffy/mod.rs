@@ -21,7 +21,7 @@ pub mod layout;
 pub mod sizing;
 mod table;
 
-use crate::contract::{Capabilities, Overfill, Row, Sizes, Structure};
+use crate::contract::{Capabilities, Form, Overfill, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::grown::{self, Layout as _};
@@ -81,8 +81,8 @@ pub const ROW: Row = Row {
         let layout = Layout::of_words(geometry.words).and_then(|layout| layout.geometry());
         geometry.bits = layout.map_or(0, |layout| layout.bits);
     },
-    moves_entries: true,
-    is_power_of_two: true,
+    room: Room { is_power_of_two: true, ..Room::BASE },
+    form: Form { moves_entries: true, ..Form::BASE },
     ..Row::BASE
 };
 

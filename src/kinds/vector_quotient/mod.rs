@@ -22,7 +22,7 @@
 pub mod layout;
 pub mod sizing;
 
-use crate::contract::{self, Capabilities, InBytes, Overfill, Row, Sizes, Structure};
+use crate::contract::{self, Capabilities, Form, InBytes, Overfill, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::generic::fingerprint_filter::{self, TableKind};
@@ -64,7 +64,6 @@ pub const ROW: Row = Row {
     },
     is_canonical: false,
     overfill: Overfill::Refuses,
-    copies: Some(|geometry| 2 * sizing::block(geometry.words[0] as u32).0),
     compact: |packing, geometry| {
         packing.bits(geometry, 0);
         packing.field(&mut geometry.words[0], 5);
@@ -81,7 +80,8 @@ pub const ROW: Row = Row {
             }
         },
     }),
-    moves_entries: true,
+    room: Room { copies: Some(|geometry| 2 * sizing::block(geometry.words[0] as u32).0), ..Room::BASE },
+    form: Form { moves_entries: true, ..Form::BASE },
     ..Row::BASE
 };
 

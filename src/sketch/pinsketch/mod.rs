@@ -23,7 +23,7 @@ mod tests;
 use crate::bits;
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Capabilities, Listed, Listing, Payload, Row, Sizes, SketchKind, Structure, listing, over_base,
+    Base, Capabilities, Form, Listed, Listing, Payload, Row, Sizes, SketchKind, Structure, listing, over_base,
 };
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -52,7 +52,6 @@ static BITS: Parameter = Parameter {
 pub const ROW: Row = Row {
     kind: KindId::PINSKETCH,
     name: "pinsketch",
-    layout_version: 2,
     summary: "sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory",
     capabilities: Capabilities::INSERT
         .with(Capabilities::REMOVE)
@@ -69,6 +68,7 @@ pub const ROW: Row = Row {
         Some(shape) if numbers <= shape.capacity as u64 => 0.0,
         _ => 1.0,
     },
+    form: Form { layout_version: 2, ..Form::BASE },
     ..Row::BASE
 };
 

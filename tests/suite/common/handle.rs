@@ -79,7 +79,7 @@ impl Handle {
 
 /// Whether a map may read this for a key with this value: the value, or its join with others.
 fn is_read(map: &Map, value: u64, read: Option<u64>) -> bool {
-    match map.base().row().joined {
+    match map.base().row().joined() {
         Some(joined) => joined(map.base().geometry(), read, value) == read,
         None => read == Some(value),
     }

@@ -123,13 +123,13 @@ impl Case {
 
     /// The spec of filters whose callers hash. Kinds whose keys are integers keep their identity function.
     pub fn external(&self) -> Spec {
-        let own = self.row.universe.is_some();
+        let own = self.row.hashing.universe.is_some();
         Spec { hash: if own { HashFunction::Identity } else { HashFunction::External }, ..self.spec() }
     }
 
     /// Whether keys are the integers below a bound.
     pub fn is_of_integers(&self) -> bool {
-        self.row.universe.is_some()
+        self.row.hashing.universe.is_some()
     }
 
     /// Whether the kind takes these values together. Any refusal must be a contradiction.
@@ -160,7 +160,7 @@ impl Case {
     /// A spec with room for this number of keys. The capacity grows only for a kind that refuses or forgets keys beyond
     /// it. Where copies of a key have to lie near each other, or keys may be lost, the room is four times as large.
     pub fn with_room(&self, spec: &Spec, keys: u64) -> Spec {
-        let places = if self.row.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
+        let places = if self.row.room.copies.is_some() || self.may_lose() { 4 * keys } else { keys };
         match self.row.overfill {
             Overfill::Refuses | Overfill::Forgets => Spec { capacity: spec.capacity.max(places), ..*spec },
             _ => *spec,
@@ -175,7 +175,7 @@ impl Case {
     /// The number of copies that a test inserts where it would insert `wanted`. The number is at most half of the
     /// copies that a filter holds, because two keys may have the same fingerprint.
     pub fn times(&self, wanted: u64) -> u64 {
-        match self.row.copies {
+        match self.row.room.copies {
             Some(copies) => wanted.min(copies(&petal::geometry(&self.spec()).unwrap()) / 2),
             None => wanted,
         }
@@ -208,7 +208,7 @@ impl Case {
     /// tests.
     fn remembers(&self) -> bool {
         let ages = self.row.capabilities.contains(Capabilities::AGE);
-        let Some(rate) = self.row.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };
+        let Some(rate) = self.row.losses.false_negative_rate.filter(|_| self.may_lose() && ages) else { return true };
         let geometry = petal::geometry(&Spec { capacity: 10_000, ..self.spec() }).unwrap();
         rate(&geometry, 10_000) < 0.02
     }

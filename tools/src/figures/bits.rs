@@ -108,7 +108,7 @@ impl Made {
 /// How many cache lines the payload has, and which of its bits decide about the key.
 fn bits_of_a_key(row: &'static Row, subject: &Subject) -> petal::Result<(u64, Vec<u64>)> {
     let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(subject.capacity, 0.01)? };
-    let is_integer = row.universe.is_some();
+    let is_integer = row.hashing.universe.is_some();
     if is_integer {
         spec = Spec { kind: Some(row.kind), bits: subject.capacity, ..Spec::default() };
     } else if let (true, Some(parameter)) = (row.is_map(), row.parameter("value_bits")) {

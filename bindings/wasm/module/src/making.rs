@@ -126,7 +126,7 @@ pub unsafe extern "C" fn petal_spec_parameter(
 pub extern "C" fn petal_spec_size(handle: u32, keys: u64) -> i32 {
     with_spec(handle, |spec| {
         let (row, shape) = (row_of(spec)?, geometry(spec)?);
-        let payload_bytes = row.most_bytes.map_or(shape.payload_bytes, |most| most(&shape, keys.max(1)));
+        let payload_bytes = row.building.most_bytes.map_or(shape.payload_bytes, |most| most(&shape, keys.max(1)));
         answer(0, shape.bits);
         answer(1, image_bytes(payload_bytes).unwrap_or(u64::MAX));
         answer_real(2, expected_false_positive_rate(spec, keys)?);

@@ -78,7 +78,7 @@ pub extern "C" fn petal_kind(number: usize) -> i32 {
     answer(5, row.is_made_empty().into());
     answer(6, row.is_map().into());
     answer(7, row.is_changed_in_place().into());
-    answer(8, row.universe.is_some().into());
+    answer(8, row.hashing.universe.is_some().into());
     answer(9, (row.overfill == Overfill::RateRises).into());
     answer(10, row.kind.0.into());
     0
