@@ -836,14 +836,14 @@ petal_status petal_filter_new(const petal_spec *spec, petal_filter **filter, pet
 /** Takes another size without its keys: `petal_filter_resize()`. */
 #define PETAL_CAN_RESIZE (1ull << 13)
 /**
- * Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan_propose()` proposes such a kind only if
- * the request asks for this capability.
+ * Forgets its oldest keys, and `petal_filter_advance()` moves its time on. `petal_plan_propose()` proposes such a kind
+ * only if the request asks for this capability.
  */
 #define PETAL_CAN_AGE (1ull << 14)
 /**
  * This flag is a warning and not an ability: a lookup may say of an inserted key that the key is absent.
- * `petal_plan_propose()` proposes such a kind only if the request has this flag. A parameter may give the flag to a filter
- * whose kind does not have it (`rotating` with `touch` = 0).
+ * `petal_plan_propose()` proposes such a kind only if the request has this flag. A parameter may give the flag to a
+ * filter whose kind does not have it (`rotating` with `touch` = 0).
  */
 #define PETAL_MAY_LOSE_KEYS (1ull << 15)
 /** Restores a stored key's fingerprint to full length: `petal_filter_rejuvenate()`. */
@@ -1015,9 +1015,10 @@ petal_status petal_kind_get_choice(petal_kind kind, size_t index, size_t choice,
 /*
  * PLANNING
  *
- * Which kind of filter, and how large? `petal_plan_propose()` asks every kind. If the request has a `false_positive_rate`, a
- * proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the `capacity`, and the same rate.
- * For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and neither capacity nor rate.
+ * Which kind of filter, and how large? `petal_plan_propose()` asks every kind. If the request has a
+ * `false_positive_rate`, a proposal describes the filter of this spec: the proposal's `kind`, with `keys` as the
+ * `capacity`, and the same rate. For a kind with `PETAL_TAKES_INTEGERS` the spec has the universe as its `bits`, and
+ * neither capacity nor rate.
  */
 
 /** What you want: set `keys`, and `false_positive_rate` or `memory`. */
@@ -1118,10 +1119,10 @@ typedef struct petal_plan_proposal {
  * proposal for each kind of filter, so room for `petal_kind_count()` proposals is enough. A request of 0 keys means 1.
  */
 petal_status petal_plan_propose(const petal_plan_request *request,
-                        petal_plan_proposal *proposals,
-                        size_t room,
-                        size_t *count,
-                        petal_error *error);
+                                petal_plan_proposal *proposals,
+                                size_t room,
+                                size_t *count,
+                                petal_error *error);
 
 
 /*
@@ -1431,8 +1432,8 @@ petal_status petal_filter_count_batch(const petal_filter *filter,
 /**
  * Makes `filter` the union of both: the union finds every key that either filter found. Counts add up. If the kind is
  * canonical (`PETAL_IS_CANONICAL`), the union has the same bits as a filter into which all keys of both were inserted.
- * If the kind grows, the union may have twice the rate that each filter keeps. If `other` is `PETAL_STATE_STAYS_UNCLEAN`,
- * `filter` becomes stays_unclean too.
+ * If the kind grows, the union may have twice the rate that each filter keeps. If `other` is
+ * `PETAL_STATE_STAYS_UNCLEAN`, `filter` becomes stays_unclean too.
  *
  * Returns `PETAL_ERR_FULL` if there is no room for both, and `PETAL_ERR_CORRUPT` if either filter lies in an image
  * that does not match its checksums. `filter` has not changed then.
@@ -1488,7 +1489,10 @@ petal_status petal_filter_advance(petal_filter *filter, uint64_t steps, petal_er
 petal_status petal_filter_clear(petal_filter *filter, petal_error *error);
 
 /** Says whether both filters would combine and have the same bits. */
-petal_status petal_filter_equals(const petal_filter *filter, const petal_filter *other, bool *equal, petal_error *error);
+petal_status petal_filter_equals(const petal_filter *filter,
+                                 const petal_filter *other,
+                                 bool *equal,
+                                 petal_error *error);
 
 /** The size of a compatibility id. */
 #define PETAL_COMPATIBILITY_ID_SIZE 16
@@ -1566,8 +1570,8 @@ petal_status petal_filter_estimate_overlap(const petal_filter *filter,
  * An image is a header of 256 bytes, the payload and a table of checksums.
  *
  * An image is *clean* if somebody marked exactly these bytes clean and the bytes match their checksums. Otherwise
- * nobody marked the image clean, and it is *unclean*. A handle that changes an image in place marks the image unclean on
- * its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
+ * nobody marked the image clean, and it is *unclean*. A handle that changes an image in place marks the image unclean
+ * on its disk before the first change. If the image was clean before, `petal_filter_sync()` or `petal_filter_free()`
  * makes it clean again.
  *
  * If the process dies between, the image still opens. Lookups still find every key whose insertion had returned,
@@ -1640,8 +1644,8 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
  * handles that share an image vouch for each other.
  *
  * Returns `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. Returns
- * `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another process begins to change it meanwhile. `written`
- * is nullable.
+ * `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another process begins to change it meanwhile.
+ * `written` is nullable.
  */
 petal_status petal_filter_serialize(const petal_filter *filter,
                                     void *buffer,
@@ -1671,8 +1675,8 @@ petal_status petal_filter_serialize_to(const petal_filter *filter,
 /**
  * Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the
  * handle opened it and nobody merged anything unclean into it. Otherwise, and while handles share the image, its bytes
- * are on the disk but it stays unclean: see `petal_filter_mark_clean()`. After a failure the image stays unclean, and another
- * call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
+ * are on the disk but it stays unclean: see `petal_filter_mark_clean()`. After a failure the image stays unclean, and
+ * another call tries again. The cost depends on what was changed, see above. Filters in their own memory need no sync.
  */
 petal_status petal_filter_sync(petal_filter *filter, petal_error *error);
 
@@ -1774,7 +1778,11 @@ petal_status petal_filter_add_insertions(const petal_filter *filter, uint64_t ke
  */
 
 /** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. */
-petal_status petal_spec_hash(const petal_spec *spec, const void *key, size_t length, uint64_t *hash, petal_error *error);
+petal_status petal_spec_hash(const petal_spec *spec,
+                             const void *key,
+                             size_t length,
+                             uint64_t *hash,
+                             petal_error *error);
 
 /** The hash of a uint64_t key under a spec's hash function, seed and key. */
 petal_status petal_spec_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
@@ -1783,11 +1791,14 @@ petal_status petal_spec_hash_u64(const petal_spec *spec, uint64_t key, uint64_t 
  * Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
  * `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
  */
-petal_status petal_spec_hash_batch(const petal_spec *spec, const petal_keys *keys, uint64_t *hashes, petal_error *error);
+petal_status petal_spec_hash_batch(const petal_spec *spec,
+                                   const petal_keys *keys,
+                                   uint64_t *hashes,
+                                   petal_error *error);
 
 /**
- * The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if the filter
- * cannot hash keys.
+ * The hash of a key as a filter makes it. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if the
+ * filter cannot hash keys.
  */
 petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
 

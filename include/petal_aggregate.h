@@ -104,23 +104,33 @@ typedef struct petal_aggregate_answer {
 
 /**
  * Meets the participant with this id, which is in a state with a value. `previous` has the states that the participant
- * may have told this aggregator before, as `petal_aggregate_list_sent()` lists them, each with its value; `previous` may be
- * NULL if `previous_count` is 0. A state that comes twice with one value counts once. Returns `PETAL_ERR_OUT_OF_RANGE`
- * for a state that is not below the parameter `states`, a value that is not finite, and more previous states than
- * `states`. Takes the time of one lookup for each cited state, and of two more.
+ * may have told this aggregator before, as `petal_aggregate_list_sent()` lists them, each with its value; `previous`
+ * may be NULL if `previous_count` is 0. A state that comes twice with one value counts once. Returns
+ * `PETAL_ERR_OUT_OF_RANGE` for a state that is not below the parameter `states`, a value that is not finite, and more
+ * previous states than `states`. Takes the time of one lookup for each cited state, and of two more.
  */
 petal_status petal_aggregate_add(petal_aggregate *aggregate,
-                                  const void *id,
-                                  size_t length,
-                                  uint32_t state,
-                                  double value,
-                                  const petal_aggregate_state_value *previous,
-                                  size_t previous_count,
-                                  petal_aggregate_answer *meeting,
-                                  petal_error *error);
+                                 const void *id,
+                                 size_t length,
+                                 uint32_t state,
+                                 double value,
+                                 const petal_aggregate_state_value *previous,
+                                 size_t previous_count,
+                                 petal_aggregate_answer *meeting,
+                                 petal_error *error);
 
 /** Meets the participant whose id is a uint64_t, as `petal_aggregate_add()` does. */
 petal_status petal_aggregate_add_u64(petal_aggregate *aggregate,
+                                     uint64_t id,
+                                     uint32_t state,
+                                     double value,
+                                     const petal_aggregate_state_value *previous,
+                                     size_t previous_count,
+                                     petal_aggregate_answer *meeting,
+                                     petal_error *error);
+
+/** Meets the participant whose id has this hash, as `petal_aggregate_add()` does. */
+petal_status petal_aggregate_add_hash(petal_aggregate *aggregate,
                                       uint64_t id,
                                       uint32_t state,
                                       double value,
@@ -129,43 +139,33 @@ petal_status petal_aggregate_add_u64(petal_aggregate *aggregate,
                                       petal_aggregate_answer *meeting,
                                       petal_error *error);
 
-/** Meets the participant whose id has this hash, as `petal_aggregate_add()` does. */
-petal_status petal_aggregate_add_hash(petal_aggregate *aggregate,
-                                       uint64_t id,
-                                       uint32_t state,
-                                       double value,
-                                       const petal_aggregate_state_value *previous,
-                                       size_t previous_count,
-                                       petal_aggregate_answer *meeting,
-                                       petal_error *error);
-
 /**
  * Forgets the participant with this id, which is aggregated in this state, and takes its value away. `left`, nullable,
  * becomes false, with nothing changed, if the participant is not aggregated in this state.
  */
 petal_status petal_aggregate_remove(petal_aggregate *aggregate,
-                                   const void *id,
-                                   size_t length,
-                                   uint32_t state,
-                                   double value,
-                                   bool *left,
-                                   petal_error *error);
+                                    const void *id,
+                                    size_t length,
+                                    uint32_t state,
+                                    double value,
+                                    bool *left,
+                                    petal_error *error);
 
 /** Forgets the participant whose id is a uint64_t, as `petal_aggregate_remove()` does. */
 petal_status petal_aggregate_remove_u64(petal_aggregate *aggregate,
-                                       uint64_t id,
-                                       uint32_t state,
-                                       double value,
-                                       bool *left,
-                                       petal_error *error);
-
-/** Forgets the participant whose id has this hash, as `petal_aggregate_remove()` does. */
-petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
                                         uint64_t id,
                                         uint32_t state,
                                         double value,
                                         bool *left,
                                         petal_error *error);
+
+/** Forgets the participant whose id has this hash, as `petal_aggregate_remove()` does. */
+petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
+                                         uint64_t id,
+                                         uint32_t state,
+                                         double value,
+                                         bool *left,
+                                         petal_error *error);
 
 
 /*
@@ -179,80 +179,80 @@ petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
  * writes the first `room` of these to `states`, which may be NULL if `room` is 0. Looks up all states.
  */
 petal_status petal_aggregate_list_sent(const petal_aggregate *aggregate,
-                                  const void *id,
-                                  size_t length,
-                                  uint32_t *states,
-                                  size_t room,
-                                  size_t *count,
-                                  petal_error *error);
-
-/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does. */
-petal_status petal_aggregate_list_sent_u64(const petal_aggregate *aggregate,
-                                      uint64_t id,
-                                      uint32_t *states,
-                                      size_t room,
-                                      size_t *count,
-                                      petal_error *error);
-
-/** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does. */
-petal_status petal_aggregate_list_sent_hash(const petal_aggregate *aggregate,
-                                       uint64_t id,
+                                       const void *id,
+                                       size_t length,
                                        uint32_t *states,
                                        size_t room,
                                        size_t *count,
                                        petal_error *error);
 
+/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does. */
+petal_status petal_aggregate_list_sent_u64(const petal_aggregate *aggregate,
+                                           uint64_t id,
+                                           uint32_t *states,
+                                           size_t room,
+                                           size_t *count,
+                                           petal_error *error);
+
+/** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does. */
+petal_status petal_aggregate_list_sent_hash(const petal_aggregate *aggregate,
+                                            uint64_t id,
+                                            uint32_t *states,
+                                            size_t room,
+                                            size_t *count,
+                                            petal_error *error);
+
 /**
  * Notes what the aggregator with this id answered when it was told `state`. A first meeting and a change are noted. A
  * duplicate and a refusal change nothing. `answer` is NULL if no answer came: the memory then has this state and the
- * previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_list_sent()` may go on listing the
- * other state. That does no harm, and `petal_aggregate_forget_sent()` ends it.
+ * previous one, and the next meeting shows which of them is aggregated. `petal_aggregate_list_sent()` may go on
+ * listing the other state. That does no harm, and `petal_aggregate_forget_sent()` ends it.
  */
 petal_status petal_aggregate_record_sent(petal_aggregate *aggregate,
-                                  const void *id,
-                                  size_t length,
-                                  uint32_t state,
-                                  const petal_aggregate_answer *answer,
-                                  petal_error *error);
+                                         const void *id,
+                                         size_t length,
+                                         uint32_t state,
+                                         const petal_aggregate_answer *answer,
+                                         petal_error *error);
 
 /** Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_record_sent()` does. */
 petal_status petal_aggregate_record_sent_u64(petal_aggregate *aggregate,
-                                      uint64_t id,
-                                      uint32_t state,
-                                      const petal_aggregate_answer *answer,
-                                      petal_error *error);
+                                             uint64_t id,
+                                             uint32_t state,
+                                             const petal_aggregate_answer *answer,
+                                             petal_error *error);
 
 /** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does. */
 petal_status petal_aggregate_record_sent_hash(petal_aggregate *aggregate,
-                                       uint64_t id,
-                                       uint32_t state,
-                                       const petal_aggregate_answer *answer,
-                                       petal_error *error);
+                                              uint64_t id,
+                                              uint32_t state,
+                                              const petal_aggregate_answer *answer,
+                                              petal_error *error);
 
 /**
  * Forgets that the aggregator with this id was told `state`, for an aggregator that left or lost its memories.
  * `forgotten`, nullable, becomes false, with nothing changed, if the aggregator was not told `state`.
  */
 petal_status petal_aggregate_forget_sent(petal_aggregate *aggregate,
-                                    const void *id,
-                                    size_t length,
-                                    uint32_t state,
-                                    bool *forgotten,
-                                    petal_error *error);
-
-/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does. */
-petal_status petal_aggregate_forget_sent_u64(petal_aggregate *aggregate,
-                                        uint64_t id,
-                                        uint32_t state,
-                                        bool *forgotten,
-                                        petal_error *error);
-
-/** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does. */
-petal_status petal_aggregate_forget_sent_hash(petal_aggregate *aggregate,
-                                         uint64_t id,
+                                         const void *id,
+                                         size_t length,
                                          uint32_t state,
                                          bool *forgotten,
                                          petal_error *error);
+
+/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does. */
+petal_status petal_aggregate_forget_sent_u64(petal_aggregate *aggregate,
+                                             uint64_t id,
+                                             uint32_t state,
+                                             bool *forgotten,
+                                             petal_error *error);
+
+/** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does. */
+petal_status petal_aggregate_forget_sent_hash(petal_aggregate *aggregate,
+                                              uint64_t id,
+                                              uint32_t state,
+                                              bool *forgotten,
+                                              petal_error *error);
 
 
 /*
@@ -336,22 +336,24 @@ typedef struct petal_aggregate_expected_errors {
 #define PETAL_AGGREGATE_EXPECTED_ERRORS_INIT PETAL_INIT(petal_aggregate_expected_errors)
 
 /** Tells what is aggregated now. */
-petal_status petal_aggregate_get_statistics(const petal_aggregate *aggregate, petal_aggregate_statistics *results, petal_error *error);
+petal_status petal_aggregate_get_statistics(const petal_aggregate *aggregate,
+                                            petal_aggregate_statistics *results,
+                                            petal_error *error);
 
 /** Tells what false positives are expected to cost with this many participants. */
 petal_status petal_aggregate_get_expected_errors(const petal_aggregate *aggregate,
-                                    uint64_t participants,
-                                    petal_aggregate_expected_errors *expected,
-                                    petal_error *error);
+                                                 uint64_t participants,
+                                                 petal_aggregate_expected_errors *expected,
+                                                 petal_error *error);
 
 /**
  * Tells how many participants are aggregated with a state. If a state means the same value everywhere, these counts
  * are the exact distribution of values, with maximum, minimum and median.
  */
 petal_status petal_aggregate_count_in_state(const petal_aggregate *aggregate,
-                                      uint32_t state,
-                                      uint64_t *count,
-                                      petal_error *error);
+                                            uint32_t state,
+                                            uint64_t *count,
+                                            petal_error *error);
 
 /** Returns how many states a participant can have. 0 for NULL. */
 uint32_t petal_aggregate_state_count(const petal_aggregate *aggregate);

@@ -190,17 +190,19 @@ typedef struct petal_digest_statistics {
 #define PETAL_DIGEST_STATISTICS_INIT PETAL_INIT(petal_digest_statistics)
 
 /** Tells the counters of a digest. Constant time. */
-petal_status petal_digest_get_statistics(const petal_digest *digest, petal_digest_statistics *statistics, petal_error *error);
+petal_status petal_digest_get_statistics(const petal_digest *digest,
+                                         petal_digest_statistics *statistics,
+                                         petal_error *error);
 
 /**
  * Writes the id and the length in bytes of the payload that came as number `index`, from 0 on. `payload` and `length`
  * are nullable.
  */
 petal_status petal_digest_get_payload_at(const petal_digest *digest,
-                                     uint64_t index,
-                                     uint64_t *payload,
-                                     uint64_t *length,
-                                     petal_error *error);
+                                         uint64_t index,
+                                         uint64_t *payload,
+                                         uint64_t *length,
+                                         petal_error *error);
 
 /**
  * Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
@@ -213,10 +215,10 @@ petal_status petal_digest_attach(petal_digest *digest, const void *bytes, size_t
  * them. `buffer` may be NULL if `room` is 0.
  */
 petal_status petal_digest_get_attachment(const petal_digest *digest,
-                                     void *buffer,
-                                     size_t room,
-                                     size_t *length,
-                                     petal_error *error);
+                                         void *buffer,
+                                         size_t room,
+                                         size_t *length,
+                                         petal_error *error);
 
 /** Forgets all payloads and the attachment. An open payload ends. */
 petal_status petal_digest_clear(petal_digest *digest, petal_error *error);

@@ -158,12 +158,12 @@ petal_status petal_filter_export_to(const petal_filter *filter,
  * that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
  */
 petal_status petal_format_get_spec(const char *format,
-                               const char *variant,
-                               uint64_t capacity,
-                               double false_positive_rate,
-                               uint64_t seed,
-                               petal_spec *spec,
-                               petal_error *error);
+                                   const char *variant,
+                                   uint64_t capacity,
+                                   double false_positive_rate,
+                                   uint64_t seed,
+                                   petal_spec *spec,
+                                   petal_error *error);
 
 
 /*
@@ -214,8 +214,8 @@ petal_status petal_filter_compact_size(const petal_filter *filter, size_t *size,
 
 /**
  * Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
- * processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_UNCLEAN` if
- * the filter is `PETAL_STATE_STAYS_UNCLEAN`, because a compact form has no place for that state. Returns
+ * processes may insert meanwhile. The form has every key whose insertion happened before. Returns `PETAL_ERR_UNCLEAN`
+ * if the filter is `PETAL_STATE_STAYS_UNCLEAN`, because a compact form has no place for that state. Returns
  * `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. `written` is nullable.
  */
 petal_status petal_filter_serialize_compact(const petal_filter *filter,

@@ -98,11 +98,11 @@ uint64_t petal_index_width(const petal_index *index);
  * removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
  */
 petal_status petal_index_get_row_at(const petal_index *index,
-                                uint64_t row,
-                                bool *is_there,
-                                uint64_t *id,
-                                uint64_t *count,
-                                petal_error *error);
+                                    uint64_t row,
+                                    bool *is_there,
+                                    uint64_t *id,
+                                    uint64_t *count,
+                                    petal_error *error);
 
 /**
  * Copies the bits of the row with a number, also of one that was removed. `length` is the number of bytes of a row.
@@ -117,7 +117,11 @@ petal_status petal_index_copy_row(const petal_index *index,
  * Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
  * `PETAL_INDEX_NO_ROW` if there is none. Reads ids until then.
  */
-petal_status petal_index_find_row(const petal_index *index, uint64_t id, uint64_t from, uint64_t *row, petal_error *error);
+petal_status petal_index_find_row(const petal_index *index,
+                                  uint64_t id,
+                                  uint64_t from,
+                                  uint64_t *row,
+                                  petal_error *error);
 
 /** The number of no row. */
 #define PETAL_INDEX_NO_ROW 18446744073709551615ull
@@ -135,19 +139,19 @@ petal_status petal_index_merge(petal_index *index, const petal_index *other, pet
  * Rows get new numbers. To make an index larger, save the result over the old file.
  */
 petal_status petal_index_arrange(const petal_index *index,
-                                  uint64_t capacity,
-                                  petal_index **arranged,
-                                  petal_error *error);
+                                 uint64_t capacity,
+                                 petal_index **arranged,
+                                 petal_error *error);
 
 /**
  * Makes an arranged index of the rows of two, with room for `capacity` rows; 0 is as many as there are. The attachment
  * is that of `index`.
  */
 petal_status petal_index_arrange_both(const petal_index *index,
-                                const petal_index *other,
-                                uint64_t capacity,
-                                petal_index **merged,
-                                petal_error *error);
+                                      const petal_index *other,
+                                      uint64_t capacity,
+                                      petal_index **merged,
+                                      petal_error *error);
 
 /**
  * Keeps your own bytes in the image, instead of those that were there before. Returns `PETAL_ERR_TOO_LARGE` if they
@@ -160,10 +164,10 @@ petal_status petal_index_attach(petal_index *index, const void *bytes, size_t le
  * `buffer` may be NULL if `room` is 0.
  */
 petal_status petal_index_get_attachment(const petal_index *index,
-                                    void *buffer,
-                                    size_t room,
-                                    size_t *length,
-                                    petal_error *error);
+                                        void *buffer,
+                                        size_t room,
+                                        size_t *length,
+                                        petal_error *error);
 
 /** Removes all rows and the attachment. */
 petal_status petal_index_clear(petal_index *index, petal_error *error);
@@ -361,13 +365,13 @@ typedef bool (*petal_index_hit_callback)(void *context, const petal_index_hit *h
  * becomes their number. `options` is nullable.
  */
 petal_status petal_index_find_top(const petal_index *index,
-                             const void *query,
-                             size_t length,
-                             size_t k,
-                             const petal_index_search_options *options,
-                             petal_index_hit *hits,
-                             size_t *found,
-                             petal_error *error);
+                                  const void *query,
+                                  size_t length,
+                                  size_t k,
+                                  const petal_index_search_options *options,
+                                  petal_index_hit *hits,
+                                  size_t *found,
+                                  petal_error *error);
 
 /**
  * Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
@@ -375,14 +379,14 @@ petal_status petal_index_find_top(const petal_index *index,
  * nullable.
  */
 petal_status petal_index_find_similar(const petal_index *index,
-                                  const void *query,
-                                  size_t length,
-                                  double threshold,
-                                  const petal_index_search_options *options,
-                                  petal_index_hit *hits,
-                                  size_t room,
-                                  size_t *found,
-                                  petal_error *error);
+                                      const void *query,
+                                      size_t length,
+                                      double threshold,
+                                      const petal_index_search_options *options,
+                                      petal_index_hit *hits,
+                                      size_t room,
+                                      size_t *found,
+                                      petal_error *error);
 
 /**
  * Gives the rows that `petal_index_find_similar()` finds to `each`, in the order of their numbers and while the search
@@ -400,18 +404,18 @@ petal_status petal_index_visit_similar(const petal_index *index,
                                        petal_error *error);
 
 /**
- * `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits from
- * `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
+ * `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits
+ * from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
  * Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
  */
 petal_status petal_index_find_top_batch(const petal_index *index,
-                                  const void *queries,
-                                  size_t count,
-                                  size_t k,
-                                  const petal_index_search_options *options,
-                                  petal_index_hit *hits,
-                                  size_t *found,
-                                  petal_error *error);
+                                        const void *queries,
+                                        size_t count,
+                                        size_t k,
+                                        const petal_index_search_options *options,
+                                        petal_index_hit *hits,
+                                        size_t *found,
+                                        petal_error *error);
 
 /**
  * `petal_index_find_similar()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
@@ -419,14 +423,14 @@ petal_status petal_index_find_top_batch(const petal_index *index,
  * queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
  */
 petal_status petal_index_find_similar_batch(const petal_index *index,
-                                       const void *queries,
-                                       size_t count,
-                                       double threshold,
-                                       const petal_index_search_options *options,
-                                       petal_index_hit *hits,
-                                       size_t room,
-                                       size_t *found,
-                                       petal_error *error);
+                                            const void *queries,
+                                            size_t count,
+                                            double threshold,
+                                            const petal_index_search_options *options,
+                                            petal_index_hit *hits,
+                                            size_t room,
+                                            size_t *found,
+                                            petal_error *error);
 
 
 /*
@@ -443,13 +447,13 @@ petal_status petal_index_find_similar_batch(const petal_index *index,
  * `nesting` is `no`.
  */
 petal_status petal_index_find_containing(const petal_index *index,
-                                      const void *query,
-                                      size_t length,
-                                      const petal_index_search_options *options,
-                                      uint64_t *ids,
-                                      size_t room,
-                                      size_t *found,
-                                      petal_error *error);
+                                         const void *query,
+                                         size_t length,
+                                         const petal_index_search_options *options,
+                                         uint64_t *ids,
+                                         size_t room,
+                                         size_t *found,
+                                         petal_error *error);
 
 /**
  * Takes the number and the id of a row that a search found. Return false to end the search. The callback must not
@@ -458,30 +462,30 @@ petal_status petal_index_find_containing(const petal_index *index,
 typedef bool (*petal_index_row_callback)(void *context, uint64_t row, uint64_t id);
 
 /**
- * Gives the rows that `petal_index_find_containing()` finds to `each`, in the order of their numbers. The caller's thread
- * alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
+ * Gives the rows that `petal_index_find_containing()` finds to `each`, in the order of their numbers. The caller's
+ * thread alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
  * function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
  * got. `options` is nullable.
  */
 petal_status petal_index_visit_containing(const petal_index *index,
-                                           const void *query,
-                                           size_t length,
-                                           const petal_index_search_options *options,
-                                           petal_index_row_callback each,
-                                           void *context,
-                                           uint64_t *found,
-                                           petal_error *error);
+                                          const void *query,
+                                          size_t length,
+                                          const petal_index_search_options *options,
+                                          petal_index_row_callback each,
+                                          void *context,
+                                          uint64_t *found,
+                                          petal_error *error);
 
 /**
  * Writes the share of rows that have every bit of a query by chance: the false-positive rate of
- * `petal_index_find_containing()` for rows that have none of the query's features. The rate is that of the rows as they
- * are. A row that has some of the features is found with the rate of the others: ask for a query of these.
+ * `petal_index_find_containing()` for rows that have none of the query's features. The rate is that of the rows as
+ * they are. A row that has some of the features is found with the rate of the others: ask for a query of these.
  */
 petal_status petal_index_expected_false_positive_rate(const petal_index *index,
-                                                const void *query,
-                                                size_t length,
-                                                double *rate,
-                                                petal_error *error);
+                                                      const void *query,
+                                                      size_t length,
+                                                      double *rate,
+                                                      petal_error *error);
 
 /**
  * Sets the bits of a feature in a row of `length` bytes. A feature is any bytes, such as a term of a document. It sets
@@ -534,12 +538,12 @@ petal_status petal_index_fold_row(const petal_index *index,
  * set the same number of bits. Returns `PETAL_ERR_OUT_OF_RANGE` if the rows together have no bit or all bits.
  */
 petal_status petal_index_estimate_similarity(const petal_index *index,
-                                   const void *first,
-                                   const void *second,
-                                   size_t length,
-                                   double *similarity,
-                                   double *margin,
-                                   petal_error *error);
+                                             const void *first,
+                                             const void *second,
+                                             size_t length,
+                                             double *similarity,
+                                             double *margin,
+                                             petal_error *error);
 
 #ifdef __cplusplus
 }

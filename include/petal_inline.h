@@ -119,15 +119,15 @@ typedef uint32_t petal_view_layout;
 /**
  * Cells, three for a key, whose exclusive or is the key's value, with the key's check bits above the value: maps of
  * the kinds `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "fuse", if a value and
- * its check bits have at most 64 bits together.
- * The words are those of `PETAL_VIEW_LAYOUT_FUSE`, with two differences. words[1], the bits of a cell, is from 1 to 64.
- * words[2] is how many bits of a cell are for the value; the other bits of a cell are check bits.
+ * its check bits have at most 64 bits together. The words are those of `PETAL_VIEW_LAYOUT_FUSE`, with two differences.
+ * words[1], the bits of a cell, is from 1 to 64. words[2] is how many bits of a cell are for the value; the other bits
+ * of a cell are check bits.
  */
 #define PETAL_VIEW_LAYOUT_FUSE_VALUES 8
 /**
  * Slots, a run of which gives the value of a key, with the key's check bits above the value: maps of the kinds
- * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default.
- * The words are those of `PETAL_VIEW_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
+ * `PETAL_KIND_RETRIEVAL` and `PETAL_KIND_BLOOMIER` that were built with the solver "ribbon", which is the default. The
+ * words are those of `PETAL_VIEW_LAYOUT_RIBBON`, with two differences. words[1], the bits of a slot, is from 1 to 96.
  * words[7] is how many bits of a slot are for the value, at most 64; the others are check bits, at most 32.
  */
 #define PETAL_VIEW_LAYOUT_RIBBON_VALUES 9
@@ -494,7 +494,7 @@ PETAL_INLINE_ALWAYS void petal_inline_split_block_bits(uint64_t hash, uint64_t *
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_SPLIT_BLOCK. */
 PETAL_INLINE_ALWAYS bool petal_view_split_block_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_split_block_start(view, hash);
 #if defined(PETAL_INLINE_AVX512) || defined(PETAL_INLINE_AVX2)
@@ -625,7 +625,7 @@ PETAL_INLINE_ALWAYS void petal_inline_blocked_bits(uint64_t hash, uint32_t lanes
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_BLOCKED. */
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_BLOCKED. */
 PETAL_INLINE_ALWAYS bool petal_view_blocked_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t *block = view->payload + petal_inline_blocked_start(view, hash);
   uint32_t lanes = petal_inline_blocked_lanes(view, hash);
@@ -716,7 +716,7 @@ PETAL_INLINE_ALWAYS uint64_t petal_inline_two_blocks_second(uint64_t hash) {
   return petal_inline_scatter(petal_inline_order(hash), 0);
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_TWO_BLOCKS. The function reads both blocks in
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_TWO_BLOCKS. The function reads both blocks in
  * any case. The processor would guess a branch after the first block wrong too often, and out of cache the read of the
  * second line would wait for the branch. */
 PETAL_INLINE_ALWAYS bool petal_view_two_blocks_contains_hash(const petal_view *view, uint64_t hash) {
@@ -838,7 +838,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_bloom_insert_narrow(const petal_view *view
 }
 #endif
 
-/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_BLOOM. In a filter at its capacity an absent
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_BLOOM. In a filter at its capacity an absent
  * key fails among the first four bits with a probability of 15/16, so the processor seldom guesses wrong. */
 PETAL_INLINE_ALWAYS bool petal_view_bloom_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t stride = view->words[1];
@@ -982,7 +982,7 @@ PETAL_INLINE_ALWAYS bool petal_inline_fuse_contains(const petal_view *view, uint
                      : petal_inline_fuse_is(view, shard.words, found, z);
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_VIEW_LAYOUT_FUSE. */
+/* Whether a hash may have been among those that the filter was built of. For views of PETAL_VIEW_LAYOUT_FUSE. */
 PETAL_INLINE_ALWAYS bool petal_view_fuse_contains_hash(const petal_view *view, uint64_t hash) {
   const uint64_t x = petal_inline_order(hash);
   const bool is_of_bytes = (view->words[1] == 8) & (view->words[2] == 3), is_one = view->words[6] != 0;
@@ -1051,7 +1051,7 @@ PETAL_INLINE_SELDOM bool petal_inline_cuckoo_contains_in_parts(const petal_view 
   return missing != highs;
 }
 
-/* Whether a hash may have been inserted. The view is one of PETAL_VIEW_LAYOUT_CUCKOO. Chance decides which bucket has the
+/* Whether a hash may have been inserted. For views of PETAL_VIEW_LAYOUT_CUCKOO. Chance decides which bucket has the
  * fingerprint, so both are looked at, without a branch. */
 PETAL_INLINE_ALWAYS bool petal_view_cuckoo_contains_hash(const petal_view *view, uint64_t hash) {
 #if defined(__GNUC__) && !defined(PETAL_INLINE_PORTABLE)
@@ -1312,7 +1312,7 @@ PETAL_INLINE_SELDOM bool petal_inline_ribbon_is(const petal_view *view, petal_in
   return fingerprint << (64 - view->words[1]) == 0;
 }
 
-/* Whether a hash may have been among those that the filter was built of. The view is one of PETAL_VIEW_LAYOUT_RIBBON. */
+/* Whether a hash may have been among those that the filter was built of. For views of PETAL_VIEW_LAYOUT_RIBBON. */
 PETAL_INLINE_ALWAYS bool petal_view_ribbon_contains_hash(const petal_view *view, uint64_t hash) {
   if (!PETAL_INLINE_LIKELY(view->words[0] != 0)) return false;
   uint64_t x = petal_inline_order(hash), z = petal_inline_scatter(x, 0), fingerprint = z * PETAL_INLINE_GOLDEN >> 32;
@@ -1400,7 +1400,7 @@ PETAL_INLINE_ALWAYS petal_inline_fuse_place petal_inline_fuse_values_find(const 
   return place;
 }
 
-/* The value of a key. The view is one of PETAL_VIEW_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
+/* The value of a key. For views of PETAL_VIEW_LAYOUT_FUSE_VALUES. If cells lie outside of the payload, the key is
  * absent. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_fuse_values_get(const petal_view *view,
                                                                      petal_inline_identity id) {
@@ -1447,7 +1447,7 @@ PETAL_INLINE_SELDOM petal_inline_answer petal_inline_ribbon_value(const petal_vi
   return petal_inline_value(first, rest, value_bits, columns - value_bits, z);
 }
 
-/* The value of a key. The view is one of PETAL_VIEW_LAYOUT_RIBBON_VALUES. */
+/* The value of a key. For views of PETAL_VIEW_LAYOUT_RIBBON_VALUES. */
 PETAL_INLINE_ALWAYS petal_inline_answer petal_inline_ribbon_values_get(const petal_view *view,
                                                                        petal_inline_identity id) {
   const uint64_t columns = view->words[1], value_bits = view->words[7];
@@ -1494,7 +1494,8 @@ PETAL_INLINE_ALWAYS bool petal_inline_other_contains_hash(const petal_view *view
  * or up to a fifth faster, and leaves less code in the program. */
 PETAL_INLINE_ALWAYS bool petal_view_contains_hash(const petal_view *view, uint64_t hash) {
   if (view == NULL) return true;
-  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view, hash);
+  if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_BLOCKED)) return petal_view_blocked_contains_hash(view,
+                                                                                                              hash);
   if (PETAL_INLINE_LIKELY(view->layout == PETAL_VIEW_LAYOUT_SPLIT_BLOCK)) {
     return petal_view_split_block_contains_hash(view, hash);
   }
@@ -1559,7 +1560,7 @@ PETAL_INLINE_ALWAYS void petal_view_prefetch_u64(const petal_view *view, uint64_
 }
 
 /* Inserts a hash. `is_new`, nullable, becomes true if the hash certainly was not there. Returns
- * PETAL_ERR_UNSUPPORTED_BY_HANDLE if the view is not from petal_filter_get_writable_view(), and PETAL_ERR_UNSUPPORTED if
+ * PETAL_ERR_UNSUPPORTED_BY_HANDLE unless the view is from petal_filter_get_writable_view(), PETAL_ERR_UNSUPPORTED if
  * this header does not know how to insert into the view's layout. */
 PETAL_INLINE_ALWAYS petal_status petal_view_insert_hash(const petal_view *view, uint64_t hash, bool *is_new) {
   bool fresh;

@@ -34,8 +34,8 @@ petal_status petal_filter_contains_across(const petal_filter *const *filters,
                                           petal_error *error);
 
 /**
- * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one of
- * the filters cannot hash the key.
+ * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one
+ * of the filters cannot hash the key.
  */
 petal_status petal_filter_contains_across_u64(const petal_filter *const *filters,
                                               size_t count,
@@ -185,12 +185,12 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
  * BUILDERS: FREQUENT NON_MEMBERS
  *
  * For kinds whose filters give fewer false answers for keys that are known to be asked for often, such as `stacked`.
- * Its members are added to a builder as for every kind. The frequent non-members are keys that are no members. Each has
- * a weight: how often it is asked for compared with the other frequent non-members, as a number of lookups or a share of
- * them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than 2^64. The
- * parameter `frequent_share` says which share of all lookups of absent keys asks for frequent non-members. A key that is
- * a member too is found when the filter is made: `petal_builder_finish()` then returns `PETAL_ERR_CONTRADICTION` and
- * says the key's hash.
+ * Its members are added to a builder as for every kind. The frequent non-members are keys that are no members. Each
+ * has a weight: how often it is asked for compared with the other frequent non-members, as a number of lookups or a
+ * share of them. Weights are numbers from 2^-60 to 2^60, and those of a key that is given again add up, to less than
+ * 2^64. The parameter `frequent_share` says which share of all lookups of absent keys asks for frequent non-members. A
+ * key that is a member too is found when the filter is made: `petal_builder_finish()` then returns
+ * `PETAL_ERR_CONTRADICTION` and says the key's hash.
  */
 
 /**
@@ -211,10 +211,10 @@ petal_status petal_builder_add_frequent_hash(petal_builder *builder, uint64_t ha
  * about a key, so it refuses every output in `answers`. Returns the statuses of `petal_builder_add_frequent()`.
  */
 petal_status petal_builder_add_frequent_batch(petal_builder *builder,
-                                          const petal_keys *keys,
-                                          const double *weights,
-                                          petal_answers *answers,
-                                          petal_error *error);
+                                              const petal_keys *keys,
+                                              const double *weights,
+                                              petal_answers *answers,
+                                              petal_error *error);
 
 
 /*
@@ -225,8 +225,8 @@ petal_status petal_builder_add_frequent_batch(petal_builder *builder,
  * the same as from one builder with all keys, byte for byte, in whatever order they come. docs/choosing.md has an
  * example.
  *
- * The bytes have the keys that were added, with their counts, the excluded keys and the frequent non-members; 8 bytes a
- * key, and 12, 16 or 24 where a builder keeps that many. docs/format.md specifies them. Tell the builder that makes
+ * The bytes have the keys that were added, with their counts, the excluded keys and the frequent non-members; 8 bytes
+ * a key, and 12, 16 or 24 where a builder keeps that many. docs/format.md specifies them. Tell the builder that makes
  * the filter what `petal_builder_update()` takes. A file with such bytes may be larger than memory: map it.
  */
 
@@ -318,10 +318,10 @@ petal_status petal_filter_rejuvenate_batch(petal_filter *filter,
  * `range` are nullable. Returns `PETAL_ERR_UNSUPPORTED` without `PETAL_CAN_ENUMERATE`.
  */
 petal_status petal_filter_get_stored_hash(const petal_filter *filter,
-                                      uint64_t hash,
-                                      uint64_t *stored,
-                                      uint64_t *range,
-                                      petal_error *error);
+                                          uint64_t hash,
+                                          uint64_t *stored,
+                                          uint64_t *range,
+                                          petal_error *error);
 
 /**
  * Writes the stored numbers from `from` on, in ascending order and each once, into `stored`, which has room for `room`
@@ -331,12 +331,12 @@ petal_status petal_filter_get_stored_hash(const petal_filter *filter,
  * without `PETAL_CAN_ENUMERATE`.
  */
 petal_status petal_filter_get_stored_hashes(const petal_filter *filter,
-                                        uint64_t from,
-                                        uint64_t *stored,
-                                        uint64_t *counts,
-                                        size_t room,
-                                        size_t *count,
-                                        petal_error *error);
+                                            uint64_t from,
+                                            uint64_t *stored,
+                                            uint64_t *counts,
+                                            size_t room,
+                                            size_t *count,
+                                            petal_error *error);
 
 
 /*

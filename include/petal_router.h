@@ -20,9 +20,10 @@
  *     petal_router_route route = {0};
  *     petal_router_get_route(here, "song", 4, NULL, 16, &route);
  *
- * The route is then `PETAL_ROUTER_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its messages and
- * your queries. After a change, advertise to all neighbours. A neighbour whose `petal_router_receive()` gives
- * `PETAL_ROUTER_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are levels.
+ * The route is then `PETAL_ROUTER_ROUTE_EDGE` to neighbour 2 at level 1. A router has no network: you carry its
+ * messages and your queries. After a change, advertise to all neighbours. A neighbour whose `petal_router_receive()`
+ * gives `PETAL_ROUTER_RECEIVED_CHANGED` advertises to its own neighbours, and so on, up to as many hops as there are
+ * levels.
  *
  * A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
  * one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
@@ -203,13 +204,16 @@ petal_status petal_router_set_level_weights(petal_router *router,
  * of the numbers to `neighbours`, which may be NULL if `room` is 0.
  */
 petal_status petal_router_get_neighbours(const petal_router *router,
-                                     uint64_t *neighbours,
-                                     size_t room,
-                                     size_t *count,
-                                     petal_error *error);
+                                         uint64_t *neighbours,
+                                         size_t room,
+                                         size_t *count,
+                                         petal_error *error);
 
 /** Describes the edge to a neighbour. */
-petal_status petal_router_get_edge(const petal_router *router, uint64_t neighbour, petal_router_edge *edge, petal_error *error);
+petal_status petal_router_get_edge(const petal_router *router,
+                                   uint64_t neighbour,
+                                   petal_router_edge *edge,
+                                   petal_error *error);
 
 /**
  * Makes a message with all levels for a neighbour: the keys of this node, and what came in over all other edges, one
@@ -233,8 +237,8 @@ petal_status petal_router_advertise_changes(petal_router *router,
                                             petal_error *error);
 
 /**
- * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The function
- * checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
+ * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The
+ * function checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
  * difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
  * of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
  * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
@@ -252,8 +256,8 @@ petal_status petal_router_receive(petal_router *router,
  * ROUTERS: QUERIES
  *
  * `petal_router_get_route()` remembers nothing: a false positive can send a query round in a circle until its hops are
- * used up. `petal_router_walk()` has a petal_router_walk_state that travels with the query: the query goes on only to nodes that it
- * did not visit, and goes back where it finds no way on.
+ * used up. `petal_router_walk()` has a petal_router_walk_state that travels with the query: the query goes on only to
+ * nodes that it did not visit, and goes back where it finds no way on.
  */
 
 /** Where a query goes: one of `PETAL_ROUTER_ROUTE_*`. */
@@ -299,41 +303,41 @@ typedef struct petal_router_walk_state {
 
 /**
  * Tells where a query for a key goes. `from` points to the number of the neighbour from which the query came, and is
- * NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTER_ROUTE_HERE` if this node
- * itself may have the key, and `PETAL_ROUTER_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key. Otherwise the route
- * is the edge with the least level that has the key. Ties are broken by the weights of levels, then by the weights of
- * edges, then by a hash of the key and the neighbour. You count the hops: pass one less at each node. Linear in edges
- * times levels.
+ * NULL where the query begins: a query never goes back over that edge. The route is `PETAL_ROUTER_ROUTE_HERE` if this
+ * node itself may have the key, and `PETAL_ROUTER_ROUTE_FALL_BACK` if `hops_left` is 0 or no edge has the key.
+ * Otherwise the route is the edge with the least level that has the key. Ties are broken by the weights of levels,
+ * then by the weights of edges, then by a hash of the key and the neighbour. You count the hops: pass one less at each
+ * node. Linear in edges times levels.
  */
 petal_status petal_router_get_route(const petal_router *router,
-                                const void *key,
-                                size_t length,
-                                const uint64_t *from,
-                                uint32_t hops_left,
-                                petal_router_route *route);
-
-/** Tells where a query for a uint64_t key goes, as `petal_router_get_route()` does. */
-petal_status petal_router_get_route_u64(const petal_router *router,
-                                    uint64_t key,
+                                    const void *key,
+                                    size_t length,
                                     const uint64_t *from,
                                     uint32_t hops_left,
                                     petal_router_route *route);
 
+/** Tells where a query for a uint64_t key goes, as `petal_router_get_route()` does. */
+petal_status petal_router_get_route_u64(const petal_router *router,
+                                        uint64_t key,
+                                        const uint64_t *from,
+                                        uint32_t hops_left,
+                                        petal_router_route *route);
+
 /** Tells where a query for the key with this hash goes, as `petal_router_get_route()` does. */
 petal_status petal_router_get_route_hash(const petal_router *router,
-                                     uint64_t hash,
-                                     const uint64_t *from,
-                                     uint32_t hops_left,
-                                     petal_router_route *route);
+                                         uint64_t hash,
+                                         const uint64_t *from,
+                                         uint32_t hops_left,
+                                         petal_router_route *route);
 
 /**
  * Tells where a query for a key goes that remembers the nodes it visited. Call this at each node where the query is,
  * and send `walk` with the query. The query goes on only to nodes that it did not visit, and goes back the way it came
- * where a node has no edge that is left to try (`PETAL_ROUTER_ROUTE_BACK`). So the query never goes round in a circle, and
- * finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that are left. The
+ * where a node has no edge that is left to try (`PETAL_ROUTER_ROUTE_BACK`). So the query never goes round in a circle,
+ * and finds its way out of false positives. A hop in either direction takes 1 from the walk's hops that are left. The
  * route is `PETAL_ROUTER_ROUTE_FALL_BACK` if no hops are left, no node on the way has an edge to try, or 64 nodes were
- * visited. If it is `PETAL_ROUTER_ROUTE_HERE` and the node does not have the key after all, call the function again: the
- * query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot be. Linear in edges times levels.
+ * visited. If it is `PETAL_ROUTER_ROUTE_HERE` and the node does not have the key after all, call the function again:
+ * the query then goes on. Returns `PETAL_ERR_OUT_OF_RANGE` for a walk that cannot be. Linear in edges times levels.
  */
 petal_status petal_router_walk(const petal_router *router,
                                const void *key,
@@ -342,10 +346,16 @@ petal_status petal_router_walk(const petal_router *router,
                                petal_router_route *route);
 
 /** Tells where a query for a uint64_t key goes, as `petal_router_walk()` does. */
-petal_status petal_router_walk_u64(const petal_router *router, uint64_t key, petal_router_walk_state *walk, petal_router_route *route);
+petal_status petal_router_walk_u64(const petal_router *router,
+                                   uint64_t key,
+                                   petal_router_walk_state *walk,
+                                   petal_router_route *route);
 
 /** Tells where a query for the key with this hash goes, as `petal_router_walk()` does. */
-petal_status petal_router_walk_hash(const petal_router *router, uint64_t hash, petal_router_walk_state *walk, petal_router_route *route);
+petal_status petal_router_walk_hash(const petal_router *router,
+                                    uint64_t hash,
+                                    petal_router_walk_state *walk,
+                                    petal_router_route *route);
 
 
 /*
@@ -395,7 +405,9 @@ typedef struct petal_router_statistics {
  * Tells how often a router misleads queries, as expected and as it is now. Reads the counters of the node's own keys,
  * and some words of each edge.
  */
-petal_status petal_router_get_statistics(const petal_router *router, petal_router_statistics *rates, petal_error *error);
+petal_status petal_router_get_statistics(const petal_router *router,
+                                         petal_router_statistics *rates,
+                                         petal_error *error);
 
 
 /*

@@ -171,13 +171,15 @@ petal_status petal_session_receive(petal_session *session, const void *message, 
  * and why it failed if it did.
  */
 petal_status petal_session_get_differences(const petal_session *session,
-                                       petal_sketch_listed *listed,
-                                       size_t room,
-                                       size_t *count,
-                                       petal_error *error);
+                                           petal_sketch_listed *listed,
+                                           size_t room,
+                                           size_t *count,
+                                           petal_error *error);
 
 /** Tells what the session chose, and what it cost so far. Constant time. */
-petal_status petal_session_get_statistics(const petal_session *session, petal_session_statistics *report, petal_error *error);
+petal_status petal_session_get_statistics(const petal_session *session,
+                                          petal_session_statistics *report,
+                                          petal_error *error);
 
 #ifdef __cplusplus
 }

@@ -19,8 +19,8 @@
  *     petal_sketch_list(ours, listed, 1000, &count, &is_complete, NULL);
  *
  * A sketch holds 64-bit numbers. A uint64_t key is its own number, and the sketch lists the key itself. The number of
- * a byte key is its hash (`petal_spec_hash()`), and the sketch lists the hash. Insert a number only once: a sketch cannot
- * tell that it has the number already, and does not list numbers that are there twice. With
+ * a byte key is its hash (`petal_spec_hash()`), and the sketch lists the hash. Insert a number only once: a sketch
+ * cannot tell that it has the number already, and does not list numbers that are there twice. With
  * `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
  *
  * A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
@@ -119,9 +119,9 @@ typedef struct petal_sketch_listed {
  * number of all listed numbers. The function writes the first `room` of these to `listed`, which may be NULL if `room`
  * is 0. `is_complete` becomes false if there are more differences than the sketch can tell apart: then the list is
  * right, but some numbers are missing. A `pinsketch` lists all numbers or none. Without the secret key of the sketch
- * the function returns `PETAL_ERR_SECRET_MISSING`. A sketch lists at most one number for each of its cells: one for each
- * 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch also
- * bounds the time of the function, whatever bytes an image holds.
+ * the function returns `PETAL_ERR_SECRET_MISSING`. A sketch lists at most one number for each of its cells: one for
+ * each 192 of the `bits` of `petal_sketch_describe()`, unless the kind's page says otherwise. The size of the sketch
+ * also bounds the time of the function, whatever bytes an image holds.
  */
 petal_status petal_sketch_list(const petal_sketch *sketch,
                                petal_sketch_listed *listed,
@@ -293,9 +293,9 @@ petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
 
 /**
  * Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. The sketch has to
- * have the same capacity and bits of an element as the sketch of minisketch. `insertions` of `petal_sketch_describe()` is
- * 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a bit
- * set after the last sum, and changes nothing then.
+ * have the same capacity and bits of an element as the sketch of minisketch. `insertions` of `petal_sketch_describe()`
+ * is 0 afterwards, and the sketch has no checksum. Returns `PETAL_ERR_FOREIGN` if the bytes have another length or a
+ * bit set after the last sum, and changes nothing then.
  */
 petal_status petal_sketch_import_minisketch(petal_sketch *sketch, const void *bytes, size_t length, petal_error *error);
 
@@ -458,9 +458,9 @@ typedef struct petal_sketch_pair {
 } petal_sketch_pair;
 
 /**
- * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable, becomes
- * the number with its count and value, which are 0 unless the number is there. The answer is right if each number was
- * inserted only once.
+ * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable,
+ * becomes the number with its count and value, which are 0 unless the number is there. The answer is right if each
+ * number was inserted only once.
  *
  * A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
  * 1 - (1 - e^(-kn/m))^k, and of a number that is not there more often. With values only one cell of a number can be

@@ -5,8 +5,8 @@
  * The packed form of a filter has everything that its image has, in few bytes. The payload is arithmetic-coded, and
  * takes at most 1 % and 32 bytes more than the entropy of its fill. So a bit array of which few bits are set becomes
  * small. A filter at its capacity has about half of its bits set, and does not become smaller. With more bits and
- * fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_get_spec()`. Every kind
- * of filter and map can be packed.
+ * fewer hashes a filter has the same rate, fewer bits set, and a smaller packed form: `petal_wire_get_spec()`. Every
+ * kind of filter and map can be packed.
  *
  * A delta is what changed from an older state of a filter to a newer one, and takes as many bytes as the changed bits
  * need. The receiver's filter must be in the older state to the byte, its count included.
@@ -53,8 +53,8 @@ petal_status petal_filter_packed_size(const petal_filter *filter, size_t *size, 
  * Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
  * bytes the form has. Threads may insert meanwhile: the form has every key whose insertion happened before, and may be
  * larger. Take `petal_filter_pack_to()` then. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
- * `PETAL_ERR_UNCLEAN` if nobody marked the filter clean, and `PETAL_ERR_CORRUPT` if the filter lies in an image that does
- * not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+ * `PETAL_ERR_UNCLEAN` if nobody marked the filter clean, and `PETAL_ERR_CORRUPT` if the filter lies in an image that
+ * does not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
  */
 petal_status petal_filter_pack(const petal_filter *filter,
                                void *buffer,
@@ -142,8 +142,8 @@ petal_status petal_map_packed_size(const petal_map *map, size_t *size, petal_err
 
 /**
  * Writes a map's packed form into a buffer. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
- * `PETAL_ERR_UNCLEAN` if nobody marked the map clean, and `PETAL_ERR_CORRUPT` if the map lies in an image that does not
- * match its checksums. On a failure the buffer may have been written to. `written` is nullable.
+ * `PETAL_ERR_UNCLEAN` if nobody marked the map clean, and `PETAL_ERR_CORRUPT` if the map lies in an image that does
+ * not match its checksums. On a failure the buffer may have been written to. `written` is nullable.
  */
 petal_status petal_map_pack(const petal_map *map, void *buffer, size_t length, size_t *written, petal_error *error);
 
@@ -216,10 +216,10 @@ petal_status petal_map_patch(petal_map *map, const void *delta, size_t length, u
  * the rate. Returns `PETAL_ERR_TOO_LARGE` if no filter is so small.
  */
 petal_status petal_wire_get_spec(uint64_t keys,
-                             uint64_t packed_bytes,
-                             uint64_t memory,
-                             petal_spec *spec,
-                             petal_error *error);
+                                 uint64_t packed_bytes,
+                                 uint64_t memory,
+                                 petal_spec *spec,
+                                 petal_error *error);
 
 #ifdef __cplusplus
 }

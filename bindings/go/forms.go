@@ -106,127 +106,127 @@ import "C"
 
 import "runtime"
 
-// MeetString is [Aggregate.Meet] for the bytes of a string.
-func (a *Aggregate) MeetString(id string, now StateValue, previous ...StateValue) (Meeting, error) {
+// AddString is [Aggregate.Add] for the bytes of a string.
+func (a *Aggregate) AddString(id string, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetString", C.petal_aggregate_answer{}, meetingOf,
+	return converted("petal.Aggregate.AddString", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
 			C.petal_go_aggregate_add(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
 
-// MeetUint64 is [Aggregate.Meet] for a number.
-func (a *Aggregate) MeetUint64(id uint64, now StateValue, previous ...StateValue) (Meeting, error) {
+// AddUint64 is [Aggregate.Add] for a number.
+func (a *Aggregate) AddUint64(id uint64, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetUint64", C.petal_aggregate_answer{}, meetingOf,
+	return converted("petal.Aggregate.AddUint64", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
 			C.petal_aggregate_add_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
 
-// MeetHash is [Aggregate.Meet] for the hash of a key.
-func (a *Aggregate) MeetHash(hash uint64, now StateValue, previous ...StateValue) (Meeting, error) {
+// AddHash is [Aggregate.Add] for the hash of a key.
+func (a *Aggregate) AddHash(hash uint64, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
-	return converted("petal.Aggregate.MeetHash", C.petal_aggregate_answer{}, meetingOf,
+	return converted("petal.Aggregate.AddHash", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
 			C.petal_aggregate_add_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
 
-// LeaveString is [Aggregate.Leave] for the bytes of a string.
-func (a *Aggregate) LeaveString(id string, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveString", func(left *bool, failure *C.petal_error) {
+// RemoveString is [Aggregate.Remove] for the bytes of a string.
+func (a *Aggregate) RemoveString(id string, now AggregateStateValue) (left bool, err error) {
+	return answered("petal.Aggregate.RemoveString", func(left *bool, failure *C.petal_error) {
 		C.petal_go_aggregate_remove(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
 
-// LeaveUint64 is [Aggregate.Leave] for a number.
-func (a *Aggregate) LeaveUint64(id uint64, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveUint64", func(left *bool, failure *C.petal_error) {
+// RemoveUint64 is [Aggregate.Remove] for a number.
+func (a *Aggregate) RemoveUint64(id uint64, now AggregateStateValue) (left bool, err error) {
+	return answered("petal.Aggregate.RemoveUint64", func(left *bool, failure *C.petal_error) {
 		C.petal_aggregate_remove_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
 
-// LeaveHash is [Aggregate.Leave] for the hash of a key.
-func (a *Aggregate) LeaveHash(hash uint64, now StateValue) (left bool, err error) {
-	return answered("petal.Aggregate.LeaveHash", func(left *bool, failure *C.petal_error) {
+// RemoveHash is [Aggregate.Remove] for the hash of a key.
+func (a *Aggregate) RemoveHash(hash uint64, now AggregateStateValue) (left bool, err error) {
+	return answered("petal.Aggregate.RemoveHash", func(left *bool, failure *C.petal_error) {
 		C.petal_aggregate_remove_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
 
-// ToldString is [Aggregate.Told] for the bytes of a string.
-func (a *Aggregate) ToldString(id string) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldString",
+// ListSentString is [Aggregate.ListSent] for the bytes of a string.
+func (a *Aggregate) ListSentString(id string) ([]uint32, error) {
+	return sentBy("petal.Aggregate.ListSentString",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
 			C.petal_go_aggregate_list_sent(a.raw(), textOf(id), C.size_t(len(id)), states, room, count, failure)
 		})
 }
 
-// ToldUint64 is [Aggregate.Told] for a number.
-func (a *Aggregate) ToldUint64(id uint64) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldUint64",
+// ListSentUint64 is [Aggregate.ListSent] for a number.
+func (a *Aggregate) ListSentUint64(id uint64) ([]uint32, error) {
+	return sentBy("petal.Aggregate.ListSentUint64",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
 			C.petal_aggregate_list_sent_u64(a.raw(), C.uint64_t(id), states, room, count, failure)
 		})
 }
 
-// ToldHash is [Aggregate.Told] for the hash of a key.
-func (a *Aggregate) ToldHash(hash uint64) ([]uint32, error) {
-	return toldBy("petal.Aggregate.ToldHash",
+// ListSentHash is [Aggregate.ListSent] for the hash of a key.
+func (a *Aggregate) ListSentHash(hash uint64) ([]uint32, error) {
+	return sentBy("petal.Aggregate.ListSentHash",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
 			C.petal_aggregate_list_sent_hash(a.raw(), C.uint64_t(hash), states, room, count, failure)
 		})
 }
 
-// TellString is [Aggregate.Tell] for the bytes of a string.
-func (a *Aggregate) TellString(id string, state uint32, answer *Meeting) error {
+// RecordSentString is [Aggregate.RecordSent] for the bytes of a string.
+func (a *Aggregate) RecordSentString(id string, state uint32, answer *AggregateAnswer) error {
 	raw := rawOf(answer)
-	return called("petal.Aggregate.TellString", func(failure *C.petal_error) {
+	return called("petal.Aggregate.RecordSentString", func(failure *C.petal_error) {
 		C.petal_go_aggregate_record_sent(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state), raw, failure)
 	})
 }
 
-// TellUint64 is [Aggregate.Tell] for a number.
-func (a *Aggregate) TellUint64(id uint64, state uint32, answer *Meeting) error {
+// RecordSentUint64 is [Aggregate.RecordSent] for a number.
+func (a *Aggregate) RecordSentUint64(id uint64, state uint32, answer *AggregateAnswer) error {
 	raw := rawOf(answer)
-	return called("petal.Aggregate.TellUint64", func(failure *C.petal_error) {
+	return called("petal.Aggregate.RecordSentUint64", func(failure *C.petal_error) {
 		C.petal_aggregate_record_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
 	})
 }
 
-// TellHash is [Aggregate.Tell] for the hash of a key.
-func (a *Aggregate) TellHash(hash uint64, state uint32, answer *Meeting) error {
+// RecordSentHash is [Aggregate.RecordSent] for the hash of a key.
+func (a *Aggregate) RecordSentHash(hash uint64, state uint32, answer *AggregateAnswer) error {
 	raw := rawOf(answer)
-	return called("petal.Aggregate.TellHash", func(failure *C.petal_error) {
+	return called("petal.Aggregate.RecordSentHash", func(failure *C.petal_error) {
 		C.petal_aggregate_record_sent_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state), raw, failure)
 	})
 }
 
-// ForgetString is [Aggregate.Forget] for the bytes of a string.
-func (a *Aggregate) ForgetString(id string, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetString", func(forgotten *bool, failure *C.petal_error) {
+// ForgetSentString is [Aggregate.ForgetSent] for the bytes of a string.
+func (a *Aggregate) ForgetSentString(id string, state uint32) (forgotten bool, err error) {
+	return answered("petal.Aggregate.ForgetSentString", func(forgotten *bool, failure *C.petal_error) {
 		C.petal_go_aggregate_forget_sent(a.toChange(), textOf(id), C.size_t(len(id)), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
 
-// ForgetUint64 is [Aggregate.Forget] for a number.
-func (a *Aggregate) ForgetUint64(id uint64, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetUint64", func(forgotten *bool, failure *C.petal_error) {
+// ForgetSentUint64 is [Aggregate.ForgetSent] for a number.
+func (a *Aggregate) ForgetSentUint64(id uint64, state uint32) (forgotten bool, err error) {
+	return answered("petal.Aggregate.ForgetSentUint64", func(forgotten *bool, failure *C.petal_error) {
 		C.petal_aggregate_forget_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
 
-// ForgetHash is [Aggregate.Forget] for the hash of a key.
-func (a *Aggregate) ForgetHash(hash uint64, state uint32) (forgotten bool, err error) {
-	return answered("petal.Aggregate.ForgetHash", func(forgotten *bool, failure *C.petal_error) {
+// ForgetSentHash is [Aggregate.ForgetSent] for the hash of a key.
+func (a *Aggregate) ForgetSentHash(hash uint64, state uint32) (forgotten bool, err error) {
+	return answered("petal.Aggregate.ForgetSentHash", func(forgotten *bool, failure *C.petal_error) {
 		C.petal_aggregate_forget_sent_hash(a.toChange(), C.uint64_t(hash), C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
@@ -622,7 +622,7 @@ func (r *Router) ContainsHash(hash uint64) bool {
 }
 
 // RouteString is [Router.Route] for the bytes of a string.
-func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, error) {
+func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_go_router_get_route(r.raw(), textOf(key), C.size_t(len(key)), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
@@ -631,7 +631,7 @@ func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (Route, 
 }
 
 // RouteUint64 is [Router.Route] for a number, which is the same key as its eight little-endian bytes.
-func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, error) {
+func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_router_get_route_u64(r.raw(), C.uint64_t(key), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
@@ -640,7 +640,7 @@ func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (Route, 
 }
 
 // RouteHash is [Router.Route] for the hash of a key.
-func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, error) {
+func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_router_get_route_hash(r.raw(), C.uint64_t(hash), (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
@@ -649,7 +649,7 @@ func (r *Router) RouteHash(hash uint64, from *uint64, hopsLeft uint32) (Route, e
 }
 
 // WalkString is [Router.Walk] for the bytes of a string.
-func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
+func (r *Router) WalkString(key string, walk *RouterWalkState) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_go_router_walk(r.raw(), textOf(key), C.size_t(len(key)), walk.raw(), &route)
 	runtime.KeepAlive(r)
@@ -657,7 +657,7 @@ func (r *Router) WalkString(key string, walk *Walk) (Route, error) {
 }
 
 // WalkUint64 is [Router.Walk] for a number, which is the same key as its eight little-endian bytes.
-func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
+func (r *Router) WalkUint64(key uint64, walk *RouterWalkState) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_router_walk_u64(r.raw(), C.uint64_t(key), walk.raw(), &route)
 	runtime.KeepAlive(r)
@@ -665,7 +665,7 @@ func (r *Router) WalkUint64(key uint64, walk *Walk) (Route, error) {
 }
 
 // WalkHash is [Router.Walk] for the hash of a key.
-func (r *Router) WalkHash(hash uint64, walk *Walk) (Route, error) {
+func (r *Router) WalkHash(hash uint64, walk *RouterWalkState) (RouterRoute, error) {
 	var route C.petal_router_route
 	status := C.petal_router_walk_hash(r.raw(), C.uint64_t(hash), walk.raw(), &route)
 	runtime.KeepAlive(r)
