@@ -310,24 +310,24 @@ static void killed_writer(petal_kind kind) {
     CHECK_OK(petal_filter_describe(opened, &description, NULL));
     CHECK(description.state & PETAL_STATE_UNCLEAN);
     for (uint64_t i = 0; i < 1000; i++) CHECK(petal_filter_contains_u64(opened, i));
-    if (mode == 0) REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(opened, &error));
+    if (mode == 0) REFUSED(PETAL_ERR_UNCLEAN, "clean", petal_filter_verify(opened, &error));
     petal_filter_free(opened);
     opened = NULL;
   }
 
-  /* The next writer makes it clean again only if it vouches for it; so does whoever has a copy of it. */
+  /* The next writer makes it clean again only if it marks it clean; so does whoever has a copy of it. */
   petal_filter *copy = NULL;
   CHECK_OK(petal_filter_open(path, &writing, &opened, NULL));
   CHECK_OK(petal_filter_insert_u64(opened, 1000, NULL));
   CHECK_OK(petal_filter_sync(opened, NULL));
-  REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(opened, &error));
+  REFUSED(PETAL_ERR_UNCLEAN, "clean", petal_filter_verify(opened, &error));
   CHECK_OK(petal_filter_describe(opened, &description, NULL));
   CHECK(description.state & PETAL_STATE_UNCLEAN && description.state & PETAL_STATE_STAYS_UNCLEAN);
   CHECK_OK(petal_filter_copy(opened, &copy, NULL));
-  REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(copy, &error));
+  REFUSED(PETAL_ERR_UNCLEAN, "clean", petal_filter_verify(copy, &error));
   if (check_can(kind, PETAL_CAN_MERGE)) {
     CHECK_OK(petal_filter_merge(filter, copy, NULL));
-    REFUSED(PETAL_ERR_UNCLEAN, "vouches", petal_filter_verify(filter, &error));
+    REFUSED(PETAL_ERR_UNCLEAN, "clean", petal_filter_verify(filter, &error));
   }
   CHECK_OK(petal_filter_mark_clean(copy, NULL));
   CHECK_OK(petal_filter_verify(copy, NULL));

@@ -1640,8 +1640,8 @@ petal_status petal_filter_serialized_size(const petal_filter *filter, uint64_t *
 /**
  * Writes the image into a buffer of at least `petal_filter_serialized_size()` bytes. Threads and processes may insert
  * meanwhile. The written image has every key whose insertion happened before, and its checksums match the written
- * bytes. The image is unclean if the filter is `PETAL_STATE_STAYS_UNCLEAN`. A handle vouches for its own changes, and
- * handles that share an image vouch for each other.
+ * bytes. The image is unclean if the filter is `PETAL_STATE_STAYS_UNCLEAN`. A handle marks its own changes clean, and
+ * handles that share an image do so for each other.
  *
  * Returns `PETAL_ERR_CORRUPT` if the filter lies in an image that does not match its checksums. Returns
  * `PETAL_ERR_UNCLEAN` if the filter was opened for reading and another process begins to change it meanwhile.

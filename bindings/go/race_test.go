@@ -73,7 +73,7 @@ var together = map[string]pairs.Pair{
 	"shared insert and lookup":   with(true, shared, lookup),
 	"shared insert and the same": with(true, shared, shared),
 	"count and shared insert":    with(true, func(f *Filter) { _ = f.AddInsertions(1) }, shared),
-	"vouch and lookup":           with(false, func(f *Filter) { _ = f.MarkClean() }, lookup),
+	"mark and lookup":            with(false, func(f *Filter) { _ = f.MarkClean() }, lookup),
 	"lookup and statistics":      with(true, lookup, measure),
 	"inserts under a lock": pairs.Of(true, func() (func(), func()) {
 		var mutex sync.Mutex

@@ -181,7 +181,7 @@ pub const PAGES: &[Page] = &[
     Page {
         name: "mark-clean",
         examples: &[(
-            "After an insertion that Ctrl-C ended: vouch for the file, and insert again",
+            "After an insertion that Ctrl-C ended: mark the file clean, and insert again",
             "petal mark-clean words.petal && petal insert words.petal more.txt",
         )],
         status: Some(FILES),

@@ -1,4 +1,4 @@
-//! What can be asked of a filter whose keys are digests, in an image that nobody vouches for.
+//! What can be asked of a filter whose keys are digests, in an image that is unclean.
 
 use crate::exercise::image;
 use petal::{Answers, Filter, HashFunction, Image, Keys, OpenOptions};

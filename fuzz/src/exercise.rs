@@ -1,4 +1,4 @@
-//! Everything that can be asked of a filter whose image nobody vouches for, and what must hold even then.
+//! Everything that can be asked of a filter whose image is unclean, and what must hold even then.
 
 use crate::digests;
 use petal::{Answers, Capabilities, Filter, Image, Keys, OpenOptions, Overfill, Status, Taken};

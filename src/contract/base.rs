@@ -349,7 +349,7 @@ impl Base {
         Probe { kernel, words, insertions: self.is_own().then_some(&self.insertions) }
     }
 
-    /// Notes that nobody marked the payload clean, because the filter took in keys that nobody vouches for.
+    /// Notes that nobody marked the payload clean, because the filter took in keys of an unclean one.
     pub(crate) fn taint(&mut self) {
         self.header.unclean = true;
     }

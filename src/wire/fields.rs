@@ -136,7 +136,10 @@ pub fn described(base: &Base) -> Result<Header> {
 
 #[cold]
 fn stays_unclean() -> Error {
-    error!(Unclean, "nobody marked the filter clean, and neither a packed form nor a delta could say so: vouch first")
+    error!(
+        Unclean,
+        "nobody marked the filter clean, and neither a packed form nor a delta could say so: mark it clean first"
+    )
 }
 
 /// A rate as a number: twice its bits, or, if the rate is a decimal `m / 10^e` of few digits, the odd number `m 2^5 + e

@@ -588,7 +588,7 @@ fn updates_of_something_else_are_refused() {
     let other = builder.finish().unwrap();
     let mut builder = Builder::new(&spec(0), options()).unwrap();
     assert_eq!(builder.update(&other).unwrap_err().status(), Status::Incompatible);
-    // An image that nobody vouches for.
+    // An image that nobody marked clean.
     let mut unclean = image(&old);
     unclean[216..221].copy_from_slice(b"DIRTY");
     let unclean: Filter = petal::load(&unclean, &OpenOptions::default()).unwrap();

@@ -97,7 +97,7 @@ fn resident(path: &Path) -> Option<u64> {
     kilobytes.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-// ---- Who vouches -------------------------------------------------------------------------------------------------
+// ---- Who marks clean -------------------------------------------------------------------------------------------------
 
 /// If one of several sharers dies, the file stays unclean, whichever handles open and close it afterwards.
 #[test]
@@ -326,7 +326,7 @@ fn a_damaged_table_is_refused() {
 
 /// If a table does not match its own checksum, a copy is not clean.
 #[test]
-fn a_damaged_table_vouches_for_nothing() {
+fn a_damaged_table_proves_nothing() {
     let end = HEADER_LENGTH + 8 * REGION_BYTES + 128;
     let entry = HEADER_LENGTH + 8 * REGION_BYTES + 8 * 3;
     for place in [entry, end - 16, end - 8] {

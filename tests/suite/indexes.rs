@@ -571,7 +571,7 @@ fn what_is_refused() {
 }
 
 /// A file takes rows while others read it: they see the rows that there were, or more, and never half a row. A writer
-/// that ends without a word leaves rows that can be vouched for.
+/// that ends without a word leaves rows that can be marked clean.
 #[test]
 fn appending_while_read() {
     let folder = tempfile::tempdir().unwrap();

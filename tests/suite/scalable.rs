@@ -462,7 +462,7 @@ proptest! {
             (row().lines_per_lookup)(&geometry);
             (row().identity)(&geometry);
         }
-        // The state is the last line of the payload. An unclean image has no checksums that vouch for it.
+        // The state is the last line of the payload. An unclean image has no checksums to prove it.
         bytes[216..224].copy_from_slice(b"DIRTY\0\0\0");
         let end = 256 + filter.base().geometry().payload_bytes as usize;
         for (i, word) in state.iter().enumerate() {

@@ -63,7 +63,7 @@ TEST_F(files, shared_between_handles) {
   EXPECT_TRUE(petal::filter::open(path("a.petal"), petal::open_mode::load).contains("a key that was not there"));
 }
 
-TEST_F(files, unclean_until_somebody_vouches) {
+TEST_F(files, unclean_until_marked_clean) {
   filled().save(path("a.petal"));
   {
     auto write = petal::filter::open(path("a.petal"), petal::open_mode::write);

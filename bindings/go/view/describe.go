@@ -57,7 +57,7 @@ const (
 	StateWritable = image.StateWritable
 	// StateCanHash says that the filter can hash keys: it takes keys, and has its secret key if it needs one.
 	StateCanHash = image.StateCanHash
-	// StateStaysUnclean says that the filter is unclean and that only vouching for it makes it clean again. Packages petal
+	// StateStaysUnclean says that the filter is unclean and that only marking it makes it clean again. Packages petal
 	// and filter can.
 	StateStaysUnclean = image.StateStaysUnclean
 )

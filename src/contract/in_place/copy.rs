@@ -13,7 +13,7 @@ const PIECE: usize = 4;
 
 impl Base {
     /// Gives a copy of the payload, a few regions at a time, with the regions' entries in the table of checksums.
-    /// Returns whether nobody vouches for the bytes that were given. In an image in place a region that nobody touched
+    /// Returns whether the bytes that were given are unclean. In an image in place a region that nobody touched
     /// is checked against its entry first, unless nobody marked the filter clean anyway (`stays_unclean`). A compact
     /// form is checked as a whole.
     ///

@@ -1,8 +1,8 @@
 //! How an image in place is written by one handle or by many processes together, and how it is read meanwhile.
 //!
 //! *Clean* means that somebody marked exactly these bytes clean, and that they match their checksums. *Unclean* means
-//! that nobody does. A handle that began with a clean image and changed it vouches for the change when it seals the
-//! image. [`Base::mark_clean`] vouches for whatever bytes there are.
+//! that nobody does. A handle that began with a clean image and changed it marks it clean when it seals the
+//! image. [`Base::mark_clean`] takes whatever bytes there are.
 //!
 //! Before a handle first changes a region, it *marks* the region: it compares the region with its entry in the table of
 //! checksums, and makes the entry 0. A region that does not match is not changed, so that no damage gets a new

@@ -12,7 +12,7 @@ use core::sync::atomic::{Ordering, fence};
 const ATTEMPTS: u32 = 4;
 
 impl Base {
-    /// Whether nobody vouches for what this filter holds now: it came from an unclean image, or took in a filter that
+    /// Whether what this filter holds now is not marked clean: it came from an unclean image, or took in a filter that
     /// did, or is open for reading while another handle changes the image.
     pub fn stays_unclean(&self) -> bool {
         match self.place() {

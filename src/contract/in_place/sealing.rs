@@ -48,7 +48,7 @@ impl Base {
     }
 
     /// Gives every marked region its checksum and makes the image clean. The caller is the only one to use the image,
-    /// and vouches for it.
+    /// and marks it clean.
     pub(super) fn seal(&mut self) -> Result<()> {
         // Even if sealing fails, a region that is changed later has to be marked again.
         self.marks.clear();

@@ -55,8 +55,9 @@ pub fn write_compact(base: &Base, to: &mut [u8]) -> Result<usize> {
     let Some(whole) = to.get_mut(..length) else {
         return Err(error!(BufferTooSmall, "the buffer has {given} bytes, the compact form {length}"));
     };
-    let refusal =
-        || error!(Unclean, "nobody marked the filter clean, and its compact form could not say so: vouch first");
+    let refusal = || {
+        error!(Unclean, "nobody marked the filter clean, and its compact form could not say so: mark it clean first")
+    };
     if base.stays_unclean() {
         return Err(refusal());
     }

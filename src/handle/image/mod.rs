@@ -1,4 +1,4 @@
-//! The calls of a handle about its bytes, whatever its kind: verify, vouch, copy, save, bring up to date.
+//! The calls of a handle about its bytes, whatever its kind: verify, mark clean, copy, save, bring up to date.
 
 mod compact;
 mod save;

@@ -58,7 +58,7 @@ fn checksum_of(header: &[u8; LENGTH]) -> u64 {
     u64::from_le_bytes(core::array::from_fn(|i| header[CHECKSUM_OFFSET + i]))
 }
 
-/// Gives the payload to `sink`. Returns the payload's table, and whether nobody vouches for the bytes that were given.
+/// Gives the payload to `sink`. Returns the payload's table, and whether the bytes that were given are unclean.
 fn write_payload(base: &Base, stays_unclean: bool, header_checksum: u64, sink: &mut Sink) -> Result<(Words, bool)> {
     let payload_bytes = base.geometry().payload_bytes;
     let words = Words::zeroed(table_bytes(payload_bytes))?;

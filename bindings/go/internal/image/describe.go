@@ -54,7 +54,7 @@ func (f *Filter) State() (state State) {
 		return 0
 	}
 	if f.header.Unclean {
-		// Nothing that this package does makes an image clean, but for a program that vouches for it.
+		// Nothing that this package does makes an image clean, but for a program that marks it clean.
 		state = StateUnclean | StateStaysUnclean
 	}
 	if f.writable {

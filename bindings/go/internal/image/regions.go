@@ -12,7 +12,7 @@ import (
 
 // The payload has regions of regionBytes; the last one may be shorter. A table of their checksums follows the payload:
 // an entry for each region, zeros, and the table's own checksum. An entry is 0 if the region was changed since somebody
-// vouched for it.
+// marked it clean.
 
 const regionBytes = 1 << 16
 
