@@ -24,6 +24,7 @@ for feature in $own $others; do
     lints "$feature"
 done
 # A session needs sketches.
-for absent in session router aggregate digest index 'map|bloomier|retrieval|approximator|mutable_bloomier' 'sketch|iblt|riblt|pinsketch|session'; do
+maps='map|bloomier|retrieval|approximator|mutable_bloomier'
+for absent in session router aggregate digest index "$maps" 'sketch|iblt|riblt|pinsketch|session'; do
     lints "$(echo $others $(echo "$own" | grep -vxE "default|kinds|$absent"))"
 done

@@ -1,5 +1,5 @@
-//! Batches that are answered eight keys at a time, for kernels that read each key's own places. The places of a group of
-//! keys are computed as soon as its hashes come, and the lines of a group are fetched while the group before it is
+//! Batches that are answered eight keys at a time, for kernels that read each key's own places. The places of a group
+//! of keys are computed as soon as its hashes come, and the lines of a group are fetched while the group before it is
 //! answered.
 
 use super::ring::{Batch, Few, GROUP};

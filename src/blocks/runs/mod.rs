@@ -2,7 +2,7 @@
 //! in sorted order, with two bits of metadata a slot.
 //!
 //! Pandey, Bender, Johnson and Patro, "A General-Purpose Counting Filter: Making Every Bit Count", 2017.
-//! [`crate::kinds::quotient::sizing`] says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.
+//! The kind `quotient` says how a hash becomes a fingerprint, and a fingerprint becomes a quotient and a remainder.
 //!
 //! **Runs.** The remainders of one quotient are a run: slots one after the other, ascending. Runs lie in the order of
 //! their quotients. Each begins in the slot of its quotient or, if that slot is taken, right after the run before it.

@@ -56,7 +56,7 @@ fn line(function: &Function) -> String {
 
 /// The Rust type of a parameter. Pointers of all kinds are passed alike.
 fn rust(parameter: &Parameter) -> &'static str {
-    if parameter.is_pointer() { "Pointer" } else { number(parameter.ty.trim_end()) }
+    if parameter.is_pointer() { "Any" } else { number(parameter.ty.trim_end()) }
 }
 
 /// The Rust type of a C type that is no pointer. Those of the headers' own are `uint32_t`.
@@ -83,10 +83,10 @@ mod tests {
                       bool petal_x_contains_u64(const petal_x *x, uint64_t key);";
         let lines: Vec<_> = functions(header).iter().map(line).collect();
         let expected = [
-            "petal_x_put(Pointer, f64, u32; error) -> petal_status = LEFT_OUT;",
-            "petal_x_free(Pointer;) -> () = ();",
-            "petal_x_count(Pointer, usize;) -> u64 = 0;",
-            "petal_x_contains_u64(Pointer, u64;) -> bool = true;",
+            "petal_x_put(Any, f64, u32; error) -> petal_status = LEFT_OUT;",
+            "petal_x_free(Any;) -> () = ();",
+            "petal_x_count(Any, usize;) -> u64 = 0;",
+            "petal_x_contains_u64(Any, u64;) -> bool = true;",
         ];
         assert_eq!(lines, expected);
     }

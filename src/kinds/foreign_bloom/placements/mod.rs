@@ -1,9 +1,9 @@
 //! Bit arrays in which keys are placed as in other systems: m bits, of which a key sets k, at places that come from
 //! more of the key than a 64-bit hash. So a placement takes the whole key.
 //!
-//! Each placement has a file: a type that is a [`Placement`](crate::blocks::placed::Placement), and a line in [`PLACEMENTS`]. Bit p is bit p mod 64 of
-//! the little-endian word p / 64; a format with another order of bytes reorders them where it is read and written
-//! (`crate::interop`).
+//! Each placement has a file: a type that is a [`Placement`](crate::blocks::placed::Placement), and a line in
+//! [`PLACEMENTS`]. Bit p is bit p mod 64 of the little-endian word p / 64; a format with another order of bytes
+//! reorders them where it is read and written (`crate::interop`).
 
 mod bip37;
 mod bits_and_blooms;

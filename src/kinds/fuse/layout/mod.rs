@@ -4,11 +4,12 @@
 //!
 //! Graf and Lemire, "Binary Fuse Filters: Fast and Smaller Than Xor Filters", 2022. [`super::sizing`] has the sizes.
 //!
-//! **From a hash to cells.** [`order`](crate::blocks::mixing::order) is a bijection; its result is called x here, and records are sorted by x before
-//! building. With S shards the 96-bit product `x S` has the shard in its highest 32 bits, so a shard is a range of the
-//! sorted x. The next 32 bits say how far into the shard x is, and choose the first cell. So the keys of a shard come
-//! in the order of their first cells, and building walks through the array instead of jumping about in it. The other
-//! cells and the fingerprint come from a second half of the mixing, under the shard's seed ([`scatter`](crate::blocks::mixing::scatter)).
+//! **From a hash to cells.** [`order`](crate::blocks::mixing::order) is a bijection; its result is called x here, and
+//! records are sorted by x before building. With S shards the 96-bit product `x S` has the shard in its highest 32
+//! bits, so a shard is a range of the sorted x. The next 32 bits say how far into the shard x is, and choose the first
+//! cell. So the keys of a shard come in the order of their first cells, and building walks through the array instead of
+//! jumping about in it. The other cells and the fingerprint come from a second half of the mixing, under the shard's
+//! seed ([`scatter`](crate::blocks::mixing::scatter)).
 //!
 //! Here a segment has `L = 2^l` cells, and a key may begin in any of `starts` cells, a multiple of L. Each further cell
 //! takes b bits of the hash: 32 if a key has three cells, 21 if it has four. Then the cells are
