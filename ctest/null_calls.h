@@ -391,7 +391,7 @@ static void petal_aggregate_h(void) {
   REFUSED("id", petal_aggregate_add(a_aggregate(), NULL, 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), NULL, 0, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   REFUSED("previous", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 1, OUT(petal_aggregate_answer),
-                                          error()));
+      error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
   REFUSED("meeting", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
@@ -607,11 +607,9 @@ static void petal_digest_h(void) {
   ACCEPTED(petal_digest_end(digest_of(true), NULL));
   REFUSED(NULL, petal_digest_end(NULL, NULL));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), OUT(petal_digest_match),
-                             1,
-      FILLED(petal_digest_find_result), error()));
+      1, FILLED(petal_digest_find_result), error()));
   REFUSED("digest", petal_digest_find(NULL, text, sizeof text, GIVEN(petal_digest_find_options),
-                                      OUT(petal_digest_match), 1,
-      FILLED(petal_digest_find_result), error()));
+      OUT(petal_digest_match), 1, FILLED(petal_digest_find_result), error()));
   REFUSED("excerpt", petal_digest_find(a_digest(), NULL, sizeof text, GIVEN(petal_digest_find_options),
       OUT(petal_digest_match), 1, FILLED(petal_digest_find_result), error()));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, NULL, OUT(petal_digest_match), 1,
@@ -621,11 +619,9 @@ static void petal_digest_h(void) {
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), NULL, 0,
       FILLED(petal_digest_find_result), error()));
   REFUSED("found", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options),
-                                     OUT(petal_digest_match),
-      1, NULL, error()));
+      OUT(petal_digest_match), 1, NULL, error()));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), OUT(petal_digest_match),
-                             1,
-      FILLED(petal_digest_find_result), NULL));
+      1, FILLED(petal_digest_find_result), NULL));
   REFUSED(NULL, petal_digest_find(NULL, NULL, sizeof text, NULL, NULL, 1, NULL, NULL));
   GIVES(0, petal_digest_shortest_excerpt(NULL));
   ACCEPTED(petal_digest_shortest_excerpt_at(a_digest(), 0.01, OUT(uint64_t), error()));
@@ -1022,43 +1018,34 @@ static void petal_index_h(void) {
   ACCEPTED(petal_index_mark_clean(a_index(), NULL));
   REFUSED(NULL, petal_index_mark_clean(NULL, NULL));
   ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                OUT(size_t),
-      error()));
-  REFUSED("index", petal_index_find_top(NULL, text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                        OUT(size_t),
-      error()));
-  REFUSED("query", petal_index_find_top(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options),
-                                        OUT(petal_index_hit),
       OUT(size_t), error()));
+  REFUSED("index", petal_index_find_top(NULL, text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
+      OUT(size_t), error()));
+  REFUSED("query", petal_index_find_top(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options),
+      OUT(petal_index_hit), OUT(size_t), error()));
   ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
   REFUSED("hits", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, OUT(size_t),
-                                       error()));
-  ACCEPTED(petal_index_find_top(a_index(), text, 128, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
-                                error()));
-  REFUSED("found", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
-                                        OUT(petal_index_hit), NULL,
       error()));
+  ACCEPTED(petal_index_find_top(a_index(), text, 128, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
+      error()));
+  REFUSED("found", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
+      OUT(petal_index_hit), NULL, error()));
   ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                OUT(size_t),
-      NULL));
+      OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_top(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit), 1,
       OUT(size_t), error()));
   REFUSED("index", petal_index_find_similar(NULL, text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                            1,
-      OUT(size_t), error()));
+      1, OUT(size_t), error()));
   REFUSED("query", petal_index_find_similar(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options),
-                                            OUT(petal_index_hit), 1,
-      OUT(size_t), error()));
+      OUT(petal_index_hit), 1, OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
   REFUSED("hits", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, 1,
-                                           OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
-                                    error()));
+      error()));
   REFUSED("found", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
-                                            OUT(petal_index_hit), 1,
-      NULL, error()));
+      OUT(petal_index_hit), 1, NULL, error()));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit), 1,
       OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_similar(NULL, NULL, 128, 1, NULL, NULL, 1, NULL, NULL));
@@ -1067,8 +1054,7 @@ static void petal_index_h(void) {
   REFUSED("index", petal_index_visit_similar(NULL, text, 128, 1, GIVEN(petal_index_search_options), take_hit, room(),
       OUT(uint64_t), error()));
   REFUSED("query", petal_index_visit_similar(a_index(), NULL, 128, 1, GIVEN(petal_index_search_options), take_hit,
-                                             room(),
-      OUT(uint64_t), error()));
+      room(), OUT(uint64_t), error()));
   ACCEPTED(petal_index_visit_similar(a_index(), text, 128, 1, NULL, take_hit, room(), OUT(uint64_t), error()));
   REFUSED("each", petal_index_visit_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, room(),
       OUT(uint64_t), error()));
@@ -1080,77 +1066,59 @@ static void petal_index_h(void) {
       OUT(uint64_t), NULL));
   REFUSED(NULL, petal_index_visit_similar(NULL, NULL, 128, 1, NULL, NULL, NULL, NULL, NULL));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                      OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   REFUSED("index", petal_index_find_top_batch(NULL, text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
       OUT(size_t), error()));
   REFUSED("queries", petal_index_find_top_batch(a_index(), NULL, 3, 1, GIVEN(petal_index_search_options),
-                                                OUT(petal_index_hit),
-      OUT(size_t), error()));
+      OUT(petal_index_hit), OUT(size_t), error()));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), OUT(size_t), error()));
   REFUSED("hits", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL,
-                                             OUT(size_t), error()));
+      OUT(size_t), error()));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
-                                      error()));
-  REFUSED("found", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
-                                              OUT(petal_index_hit), NULL,
       error()));
+  REFUSED("found", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+      OUT(petal_index_hit), NULL, error()));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
-                                      OUT(size_t),
-      NULL));
+      OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_top_batch(NULL, NULL, 3, 1, NULL, NULL, NULL, NULL));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
-                                          OUT(petal_index_hit), 1,
-      OUT(size_t), error()));
+      OUT(petal_index_hit), 1, OUT(size_t), error()));
   REFUSED("index", petal_index_find_similar_batch(NULL, text, 3, 1, GIVEN(petal_index_search_options),
-                                                  OUT(petal_index_hit), 1,
-      OUT(size_t), error()));
+      OUT(petal_index_hit), 1, OUT(size_t), error()));
   REFUSED("queries", petal_index_find_similar_batch(a_index(), NULL, 3, 1, GIVEN(petal_index_search_options),
-                                                    OUT(petal_index_hit),
-      1, OUT(size_t), error()));
+      OUT(petal_index_hit), 1, OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, NULL, OUT(petal_index_hit), 1, OUT(size_t), error()));
   REFUSED("hits", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL, 1,
-                                                 OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL, 0,
-                                          OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   REFUSED("found", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
-                                                  OUT(petal_index_hit),
-      1, NULL, error()));
+      OUT(petal_index_hit), 1, NULL, error()));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
-                                          OUT(petal_index_hit), 1,
-      OUT(size_t), NULL));
+      OUT(petal_index_hit), 1, OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_similar_batch(NULL, NULL, 3, 1, NULL, NULL, 1, NULL, NULL));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
-                                       OUT(size_t),
-      error()));
-  REFUSED("index", petal_index_find_containing(NULL, text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
-                                               OUT(size_t),
-      error()));
-  REFUSED("query", petal_index_find_containing(a_index(), NULL, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
-                                               1,
       OUT(size_t), error()));
+  REFUSED("index", petal_index_find_containing(NULL, text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
+      OUT(size_t), error()));
+  REFUSED("query", petal_index_find_containing(a_index(), NULL, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
+      1, OUT(size_t), error()));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, NULL, OUT(uint64_t), 1, OUT(size_t), error()));
   REFUSED("ids", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, 1,
-                                             OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
-                                       error()));
-  REFUSED("found", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
-                                               1, NULL,
       error()));
+  REFUSED("found", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
+      1, NULL, error()));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
-                                       OUT(size_t),
-      NULL));
+      OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_containing(NULL, NULL, 128, NULL, NULL, 1, NULL, NULL));
   ACCEPTED(petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), take_row, room(),
       OUT(uint64_t), error()));
   REFUSED("index", petal_index_visit_containing(NULL, text, 128, GIVEN(petal_index_search_options), take_row, room(),
       OUT(uint64_t), error()));
   REFUSED("query", petal_index_visit_containing(a_index(), NULL, 128, GIVEN(petal_index_search_options), take_row,
-                                                room(),
-      OUT(uint64_t), error()));
+      room(), OUT(uint64_t), error()));
   ACCEPTED(petal_index_visit_containing(a_index(), text, 128, NULL, take_row, room(), OUT(uint64_t), error()));
   REFUSED("each", petal_index_visit_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, room(),
       OUT(uint64_t), error()));
@@ -1536,7 +1504,7 @@ static void petal_more_h(void) {
   ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), error()));
   REFUSED("builder", petal_builder_add_frequent_batch(NULL, keys(), weights, numbers_only(), error()));
   REFUSED("keys", petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), NULL, weights, numbers_only(),
-                                                   error()));
+      error()));
   ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), NULL, numbers_only(), error()));
   ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, NULL, error()));
   ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), NULL));
@@ -1579,20 +1547,16 @@ static void petal_more_h(void) {
   ACCEPTED(petal_filter_get_stored_hash(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_filter_get_stored_hash(NULL, 1, NULL, NULL, NULL));
   ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
-                                          OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   REFUSED("filter", petal_filter_get_stored_hashes(NULL, 1, OUT(uint64_t), OUT(uint64_t), 1, OUT(size_t), error()));
   REFUSED("stored", petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, NULL, OUT(uint64_t), 1,
-                                                   OUT(size_t),
-      error()));
+      OUT(size_t), error()));
   ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), NULL, 1, OUT(size_t),
-                                          error()));
-  REFUSED("count", petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
-                                                  NULL,
       error()));
+  REFUSED("count", petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
+      NULL, error()));
   ACCEPTED(petal_filter_get_stored_hashes(filter_of(PETAL_KIND_QUOTIENT), 1, OUT(uint64_t), OUT(uint64_t), 1,
-                                          OUT(size_t),
-      NULL));
+      OUT(size_t), NULL));
   REFUSED(NULL, petal_filter_get_stored_hashes(NULL, 1, NULL, NULL, 1, NULL, NULL));
   ACCEPTED(petal_spec_expected_omissions(spec_of(0), 1, OUT(double), error()));
   REFUSED("spec", petal_spec_expected_omissions(NULL, 1, OUT(double), error()));
@@ -1714,9 +1678,9 @@ static void petal_router_h(void) {
   ACCEPTED(petal_router_advertise_changes(a_router(), 2, OUT(const void *), OUT(size_t), NULL));
   REFUSED(NULL, petal_router_advertise_changes(NULL, 2, NULL, NULL, NULL));
   ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_router_received),
-                                error()));
+      error()));
   REFUSED("router", petal_router_receive(NULL, 2, advertised.words, advertised.length, OUT(petal_router_received),
-                                         error()));
+      error()));
   REFUSED("message", petal_router_receive(a_router(), 2, NULL, advertised.length, OUT(petal_router_received), error()));
   ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, NULL, error()));
   ACCEPTED(petal_router_receive(a_router(), 2, advertised.words, advertised.length, OUT(petal_router_received), NULL));

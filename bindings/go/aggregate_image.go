@@ -116,7 +116,9 @@ func (a *Aggregate) Sync() error {
 // MarkClean declares the present bytes to be right, and makes the aggregate clean. Reads the whole payload. Changes the
 // aggregate.
 func (a *Aggregate) MarkClean() error {
-	return called("petal.Aggregate.MarkClean", func(failure *C.petal_error) { C.petal_aggregate_mark_clean(a.toChange(), failure) })
+	return called("petal.Aggregate.MarkClean", func(failure *C.petal_error) {
+		C.petal_aggregate_mark_clean(a.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

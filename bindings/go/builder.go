@@ -207,7 +207,7 @@ func (b *Builder) AddFrequentBatch(keys Keys, weights []float64, answers *Answer
 			return err
 		}
 	}
-	err := runBatchWith(op, C.PETAL_GO_BUILDER_FREQUENT, unsafe.Pointer(b.toChange()), keys, given, nil, answers)
+	err := runBatchWith(op, C.PETAL_GO_BUILDER_ADD_FREQUENT, unsafe.Pointer(b.toChange()), keys, given, nil, answers)
 	runtime.KeepAlive(weights)
 	runtime.KeepAlive(b)
 	return err

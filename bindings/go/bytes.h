@@ -72,8 +72,8 @@ static inline petal_status petal_go_filter_hash(const petal_filter *filter, cons
 }
 
 static inline petal_status petal_go_aggregate_add(petal_aggregate *aggregate, const uint8_t *id, size_t length,
-		uint32_t state, double value, const petal_aggregate_state_value *previous, size_t previous_count, petal_aggregate_answer *meeting,
-		petal_error *error) {
+		uint32_t state, double value, const petal_aggregate_state_value *previous, size_t previous_count,
+		petal_aggregate_answer *meeting, petal_error *error) {
 	return petal_aggregate_add(aggregate, id, length, state, value, previous, previous_count, meeting, error);
 }
 
@@ -82,8 +82,8 @@ static inline petal_status petal_go_aggregate_remove(petal_aggregate *aggregate,
 	return petal_aggregate_remove(aggregate, id, length, state, value, left, error);
 }
 
-static inline petal_status petal_go_aggregate_list_sent(const petal_aggregate *aggregate, const uint8_t *id, size_t length,
-		uint32_t *states, size_t room, size_t *count, petal_error *error) {
+static inline petal_status petal_go_aggregate_list_sent(const petal_aggregate *aggregate, const uint8_t *id,
+		size_t length, uint32_t *states, size_t room, size_t *count, petal_error *error) {
 	return petal_aggregate_list_sent(aggregate, id, length, states, room, count, error);
 }
 
@@ -123,8 +123,8 @@ static inline petal_status petal_go_digest_write(petal_digest *digest, const uin
 }
 
 static inline petal_status petal_go_digest_find(const petal_digest *digest, const uint8_t *excerpt, size_t length,
-		const petal_digest_find_options *options, petal_digest_match *matches, size_t room, petal_digest_find_result *found,
-		petal_error *error) {
+		const petal_digest_find_options *options, petal_digest_match *matches, size_t room,
+		petal_digest_find_result *found, petal_error *error) {
 	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
 }
 
@@ -246,8 +246,8 @@ static inline petal_status petal_go_index_serialize(const petal_index *index, ui
 	return petal_index_serialize(index, buffer, length, written, error);
 }
 
-static inline petal_status petal_go_index_find_top(const petal_index *index, const uint8_t *query, size_t length, size_t k,
-		const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
+static inline petal_status petal_go_index_find_top(const petal_index *index, const uint8_t *query, size_t length,
+		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
 	return petal_index_find_top(index, query, length, k, options, hits, found, error);
 }
 
@@ -268,9 +268,9 @@ static inline petal_status petal_go_index_find_top_batch(const petal_index *inde
 	return petal_index_find_top_batch(index, queries, count, k, options, hits, found, error);
 }
 
-static inline petal_status petal_go_index_find_similar_batch(const petal_index *index, const uint8_t *queries, size_t count,
-		double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
-		petal_error *error) {
+static inline petal_status petal_go_index_find_similar_batch(const petal_index *index, const uint8_t *queries,
+		size_t count, double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room,
+		size_t *found, petal_error *error) {
 	return petal_index_find_similar_batch(index, queries, count, threshold, options, hits, room, found, error);
 }
 
@@ -560,7 +560,7 @@ typedef enum {
 	PETAL_GO_REMOVE_TIMES,
 	PETAL_GO_BUILDER_ADD_TIMES,
 	PETAL_GO_BUILDER_EXCLUDE,
-	PETAL_GO_BUILDER_FREQUENT,
+	PETAL_GO_BUILDER_ADD_FREQUENT,
 	PETAL_GO_REJUVENATE,
 	PETAL_GO_ROUTER_INSERT,
 	PETAL_GO_ROUTER_REMOVE,
@@ -602,7 +602,7 @@ static inline petal_status petal_go_run(petal_go_verb verb, void *handle, const 
 		return petal_builder_add_times_batch(handle, keys, given, answers, error);
 	case PETAL_GO_BUILDER_EXCLUDE:
 		return petal_builder_exclude_batch(handle, keys, answers, error);
-	case PETAL_GO_BUILDER_FREQUENT:
+	case PETAL_GO_BUILDER_ADD_FREQUENT:
 		return petal_builder_add_frequent_batch(handle, keys, (const double *)given, answers, error);
 	case PETAL_GO_REJUVENATE:
 		return petal_filter_rejuvenate_batch(handle, keys, answers, error);

@@ -115,7 +115,9 @@ func (d *Digest) Sync() error {
 // MarkClean declares the present bytes to be right, and makes the digest clean. Reads the whole payload. Changes the
 // digest.
 func (d *Digest) MarkClean() error {
-	return called("petal.Digest.MarkClean", func(failure *C.petal_error) { C.petal_digest_mark_clean(d.toChange(), failure) })
+	return called("petal.Digest.MarkClean", func(failure *C.petal_error) {
+		C.petal_digest_mark_clean(d.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

@@ -740,24 +740,21 @@ func (s *Sketch) RemoveHash(hash uint64) error {
 
 // GetString is [Sketch.Get] for the bytes of a string.
 func (s *Sketch) GetString(key string) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetString", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
-		failure *C.petal_error) {
+	return s.got("petal.Sketch.GetString", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
 		C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
 	})
 }
 
 // GetUint64 is [Sketch.Get] for a number.
 func (s *Sketch) GetUint64(key uint64) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetUint64", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
-		failure *C.petal_error) {
+	return s.got("petal.Sketch.GetUint64", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
 		C.petal_sketch_get_u64(s.raw(), C.uint64_t(key), p, pair, failure)
 	})
 }
 
 // GetHash is [Sketch.Get] for the hash of a key.
 func (s *Sketch) GetHash(hash uint64) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetHash", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair,
-		failure *C.petal_error) {
+	return s.got("petal.Sketch.GetHash", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
 		C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
 	})
 }

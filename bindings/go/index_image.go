@@ -112,9 +112,12 @@ func (x *Index) Sync() error {
 	return called("petal.Index.Sync", func(failure *C.petal_error) { C.petal_index_sync(x.toChange(), failure) })
 }
 
-// MarkClean declares the present bytes to be right, and makes the index clean. Reads the whole payload. Changes the index.
+// MarkClean declares the present bytes to be right, and makes the index clean. Reads the whole payload. Changes the
+// index.
 func (x *Index) MarkClean() error {
-	return called("petal.Index.MarkClean", func(failure *C.petal_error) { C.petal_index_mark_clean(x.toChange(), failure) })
+	return called("petal.Index.MarkClean", func(failure *C.petal_error) {
+		C.petal_index_mark_clean(x.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

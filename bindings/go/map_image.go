@@ -115,7 +115,9 @@ func (m *Map) Sync() error {
 
 // MarkClean declares the present bytes to be right, and makes the map clean. Reads the whole payload. Changes the map.
 func (m *Map) MarkClean() error {
-	return called("petal.Map.MarkClean", func(failure *C.petal_error) { C.petal_map_mark_clean(m.toChange(), failure) })
+	return called("petal.Map.MarkClean", func(failure *C.petal_error) {
+		C.petal_map_mark_clean(m.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

@@ -115,7 +115,9 @@ func (r *Router) Sync() error {
 // MarkClean declares the present bytes to be right, and makes the router clean. Reads the whole payload. Changes the
 // router.
 func (r *Router) MarkClean() error {
-	return called("petal.Router.MarkClean", func(failure *C.petal_error) { C.petal_router_mark_clean(r.toChange(), failure) })
+	return called("petal.Router.MarkClean", func(failure *C.petal_error) {
+		C.petal_router_mark_clean(r.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

@@ -115,7 +115,9 @@ func (s *Sketch) Sync() error {
 // MarkClean declares the present bytes to be right, and makes the sketch clean. Reads the whole payload. Changes the
 // sketch.
 func (s *Sketch) MarkClean() error {
-	return called("petal.Sketch.MarkClean", func(failure *C.petal_error) { C.petal_sketch_mark_clean(s.toChange(), failure) })
+	return called("petal.Sketch.MarkClean", func(failure *C.petal_error) {
+		C.petal_sketch_mark_clean(s.toChange(), failure)
+	})
 }
 
 // Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.

@@ -31,6 +31,7 @@ struct calls<petal_filter> {
   static constexpr auto describe = petal_filter_describe;
   static constexpr auto free = petal_filter_free;
   static constexpr auto load = petal_filter_load;
+  static constexpr auto mark_clean = petal_filter_mark_clean;
   static constexpr auto merge = petal_filter_merge;
   static constexpr auto open = petal_filter_open;
   static constexpr auto open_descriptor = petal_filter_open_descriptor;
@@ -41,7 +42,6 @@ struct calls<petal_filter> {
   static constexpr auto serialized_size = petal_filter_serialized_size;
   static constexpr auto sync = petal_filter_sync;
   static constexpr auto verify = petal_filter_verify;
-  static constexpr auto mark_clean = petal_filter_mark_clean;
 };
 
 template <>
@@ -51,6 +51,7 @@ struct calls<petal_aggregate> {
   static constexpr auto describe = petal_aggregate_describe;
   static constexpr auto free = petal_aggregate_free;
   static constexpr auto load = petal_aggregate_load;
+  static constexpr auto mark_clean = petal_aggregate_mark_clean;
   static constexpr auto open = petal_aggregate_open;
   static constexpr auto open_descriptor = petal_aggregate_open_descriptor;
   static constexpr auto open_in_buffer = petal_aggregate_open_in_buffer;
@@ -60,7 +61,6 @@ struct calls<petal_aggregate> {
   static constexpr auto serialized_size = petal_aggregate_serialized_size;
   static constexpr auto sync = petal_aggregate_sync;
   static constexpr auto verify = petal_aggregate_verify;
-  static constexpr auto mark_clean = petal_aggregate_mark_clean;
 };
 
 template <>
@@ -71,6 +71,7 @@ struct calls<petal_digest> {
   static constexpr auto describe = petal_digest_describe;
   static constexpr auto free = petal_digest_free;
   static constexpr auto load = petal_digest_load;
+  static constexpr auto mark_clean = petal_digest_mark_clean;
   static constexpr auto open = petal_digest_open;
   static constexpr auto open_descriptor = petal_digest_open_descriptor;
   static constexpr auto open_in_buffer = petal_digest_open_in_buffer;
@@ -80,7 +81,6 @@ struct calls<petal_digest> {
   static constexpr auto serialized_size = petal_digest_serialized_size;
   static constexpr auto sync = petal_digest_sync;
   static constexpr auto verify = petal_digest_verify;
-  static constexpr auto mark_clean = petal_digest_mark_clean;
 };
 
 template <>
@@ -91,6 +91,7 @@ struct calls<petal_index> {
   static constexpr auto describe = petal_index_describe;
   static constexpr auto free = petal_index_free;
   static constexpr auto load = petal_index_load;
+  static constexpr auto mark_clean = petal_index_mark_clean;
   static constexpr auto merge = petal_index_merge;
   static constexpr auto open = petal_index_open;
   static constexpr auto open_descriptor = petal_index_open_descriptor;
@@ -101,7 +102,6 @@ struct calls<petal_index> {
   static constexpr auto serialized_size = petal_index_serialized_size;
   static constexpr auto sync = petal_index_sync;
   static constexpr auto verify = petal_index_verify;
-  static constexpr auto mark_clean = petal_index_mark_clean;
 };
 
 template <>
@@ -112,6 +112,7 @@ struct calls<petal_map> {
   static constexpr auto describe = petal_map_describe;
   static constexpr auto free = petal_map_free;
   static constexpr auto load = petal_map_load;
+  static constexpr auto mark_clean = petal_map_mark_clean;
   static constexpr auto merge = petal_map_merge;
   static constexpr auto open = petal_map_open;
   static constexpr auto open_descriptor = petal_map_open_descriptor;
@@ -122,7 +123,6 @@ struct calls<petal_map> {
   static constexpr auto serialized_size = petal_map_serialized_size;
   static constexpr auto sync = petal_map_sync;
   static constexpr auto verify = petal_map_verify;
-  static constexpr auto mark_clean = petal_map_mark_clean;
 };
 
 template <>
@@ -133,6 +133,7 @@ struct calls<petal_router> {
   static constexpr auto describe = petal_router_describe;
   static constexpr auto free = petal_router_free;
   static constexpr auto load = petal_router_load;
+  static constexpr auto mark_clean = petal_router_mark_clean;
   static constexpr auto open = petal_router_open;
   static constexpr auto open_descriptor = petal_router_open_descriptor;
   static constexpr auto open_in_buffer = petal_router_open_in_buffer;
@@ -142,7 +143,6 @@ struct calls<petal_router> {
   static constexpr auto serialized_size = petal_router_serialized_size;
   static constexpr auto sync = petal_router_sync;
   static constexpr auto verify = petal_router_verify;
-  static constexpr auto mark_clean = petal_router_mark_clean;
 };
 
 template <>
@@ -153,6 +153,7 @@ struct calls<petal_sketch> {
   static constexpr auto describe = petal_sketch_describe;
   static constexpr auto free = petal_sketch_free;
   static constexpr auto load = petal_sketch_load;
+  static constexpr auto mark_clean = petal_sketch_mark_clean;
   static constexpr auto merge = petal_sketch_merge;
   static constexpr auto open = petal_sketch_open;
   static constexpr auto open_descriptor = petal_sketch_open_descriptor;
@@ -163,7 +164,6 @@ struct calls<petal_sketch> {
   static constexpr auto serialized_size = petal_sketch_serialized_size;
   static constexpr auto sync = petal_sketch_sync;
   static constexpr auto verify = petal_sketch_verify;
-  static constexpr auto mark_clean = petal_sketch_mark_clean;
 };
 
 }  // namespace detail

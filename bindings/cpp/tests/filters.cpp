@@ -415,12 +415,12 @@ TEST(describing, keyed) {
   const auto image = f.serialize();
   const auto without = petal::filter::load(image);
   EXPECT_TRUE(without.contains("pear"));
-  EXPECT_EQ(without.try_contains("pear").status(), petal::status::key_missing);
+  EXPECT_EQ(without.try_contains("pear").status(), petal::status::secret_missing);
   const auto with = petal::filter::load(image, petal::open_options().key(key));
   EXPECT_TRUE(with.contains("apple"));
   EXPECT_FALSE(with.contains("pear"));
   key[0] = 2;
-  EXPECT_EQ(petal::filter::try_load(image, petal::open_options().key(key)).status(), petal::status::key_mismatch);
+  EXPECT_EQ(petal::filter::try_load(image, petal::open_options().key(key)).status(), petal::status::secret_mismatch);
 }
 
 }  // namespace
