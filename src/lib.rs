@@ -465,11 +465,7 @@ pub use handle::image::{self, Image};
 #[cfg(feature = "map")]
 pub use handle::map::Map;
 #[cfg(feature = "index")]
-pub use index::features::{Fold, IndexFeatures, IndexSimilarityEstimate};
-#[cfg(feature = "index")]
-pub use index::similarity::IndexSimilarity;
-#[cfg(feature = "index")]
-pub use index::{Index, IndexHit, IndexSearchOptions};
+pub use index::{Fold, Index, IndexFeatures, IndexHit, IndexSearchOptions, IndexSimilarity, IndexSimilarityEstimate};
 #[cfg(feature = "router")]
 pub use router::Router;
 #[cfg(feature = "sketch")]
@@ -484,24 +480,8 @@ pub use spec::{
     DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Size, Spec,
 };
 
-// Making, planning and opening.
-#[cfg(feature = "digest")]
-pub use making::create_digest;
-#[cfg(feature = "router")]
-pub use making::create_router;
-#[cfg(feature = "sketch")]
-pub use making::create_sketch;
-pub use making::{
-    Builder, BuilderOptions, Collector, CollectorOptions, CompactOptions, MIN_MEMORY_LIMIT, Mode, OpenOptions, Record,
-    Sorted, Steps, compact_contains_hash, compacts_contain_hash, create, create_as, create_in,
-    expected_false_positive_rate, expected_omissions, geometry, image_size, load, load_as, load_compact, open, open_as,
-    open_buffer, open_buffer_as, open_compact, parameter_of, plan, row_of, verify_compact,
-};
-#[cfg(feature = "index")]
-pub use making::{IndexBuilder, create_index};
-#[cfg(feature = "map")]
-pub use making::{MapBuilder, create_map};
-pub use making::{open_descriptor, open_descriptor_as};
+// Making, planning and opening: each name stands in the head of the folder.
+pub use making::*;
 
 // Many keys at once.
 pub use batch::answers::Answers;

@@ -16,9 +16,11 @@ pub mod rows;
 mod search;
 pub mod similarity;
 
+pub use features::{Fold, IndexFeatures, IndexSimilarityEstimate};
 pub use handle::Index;
 pub use hits::IndexHit;
 pub use search::IndexSearchOptions;
+pub use similarity::IndexSimilarity;
 
 use crate::contract::{Capabilities, Handle, Room, Row, Sizes, Structure};
 use crate::error::{Result, error};

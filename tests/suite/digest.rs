@@ -348,7 +348,7 @@ fn refusals_name_the_parameter() {
     refused(&[("bytes_per_byte", 0.0)], Status::OutOfRange, "bytes_per_byte = 0");
     refused(&[("payloads", 5e9)], Status::OutOfRange, "payloads = 5");
     let both = Spec { false_positive_rate: 0.1, ..spec(1_000, &[("bytes_per_byte", 0.1)]) };
-    assert!(create_digest(&both).unwrap_err().to_string().contains("give one of them"));
+    assert!(create_digest(&both).unwrap_err().to_string().contains("give only one of them"));
     let external = Spec { hash: petal::HashFunction::External, ..spec(1_000, &[]) };
     assert_eq!(create_digest(&external).unwrap_err().status(), Status::Contradiction);
     let huge = create_digest(&spec(1 << 57, &[("bytes_per_byte", 8.0)])).unwrap_err();
