@@ -352,6 +352,7 @@ check "CMake refuses a kind that it does not know" unknown_choice
 check "a library of blocked alone, optimised across crates, builds" by_choice one blocked all -DPETAL_LTO=ON
 check "the symbols are the same" same_symbols
 check "a program with it has at most 700,000 bytes" at_most 700000 one
+check "its shared library has at most 1,400,000 bytes" test "$(wc -c <"$work/built-one/lib/libpetal.so")" -le 1400000
 check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
 check "that program stays below 4,300,000 bytes, which is a guard and not an aim" at_most 4300000 all
 
