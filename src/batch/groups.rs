@@ -9,7 +9,7 @@ use crate::simd::Instructions;
 /// Keys that are answered together.
 pub const WIDTH: usize = 8;
 
-/// How often a group has so many keys.
+/// How many times eight keys a group has.
 pub const EIGHTS: usize = GROUP / WIDTH;
 
 /// Answers a batch. `find` works out the places of a group's keys, `fetch` asks for the lines of the i-th eight of a

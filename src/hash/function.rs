@@ -25,8 +25,8 @@ pub enum HashFunction {
     /// XXPH3, the preview of XXH3 that RocksDB's filters use: without a seed, for filters only.
     Xxph3 = 6,
     /// None: keys are the integers below a bound, `u64` or their eight little-endian bytes, and each is its own hash.
-    /// Only kinds with a universe have it ([`Hashing::universe`](crate::contract::Hashing::universe)), and these have no
-    /// other.
+    /// Only kinds with a universe have it ([`Hashing::universe`](crate::contract::Hashing::universe)), and these have
+    /// no other.
     Identity = 7,
     /// SipHash-2-4 under a key of 128 bits, that BIP 158 makes public: for filters only.
     SipHash24 = 8,

@@ -89,8 +89,8 @@ pub const ROW: Row = Row {
     building: Building {
         // Building keeps the gaps of the largest bucket, which has fewer than 128.
         build_memory: |_| 1024,
-        // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more for
-        // each entry.
+        // The lengths of codes may add up to six standard deviations more than expected, and the index has one bit more
+        // for each entry.
         most_bytes: Some(|geometry, keys| {
             let range = geometry.words[0];
             let groups = sizing::buckets(range, sizing::rice_bits(range, keys.min(range))).div_ceil(sizing::GROUP);

@@ -85,10 +85,11 @@ pub const ROW: Row = Row {
         },
     }),
     building: Building {
-        // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its slot.
+        // Building keeps, for each key of the largest shard, a row of coefficients, a value, the key's hash and its
+        // slot.
         build_memory: |keys| 32 * keys.min(sizing::SHARD_KEYS + 6 * sizing::SHARD_KEYS.isqrt()),
-        // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full, and a
-        // group for 16,384 keys, because the number of slots that layers leave free varies.
+        // A payload has a few more groups of slots than expected, in each shard the rest of a group that is not full,
+        // and a group for 16,384 keys, because the number of slots that layers leave free varies.
         most_bytes: Some(|geometry, keys| {
             let shards = sizing::shards(keys);
             let groups = 6 + shards + 3 * shards.isqrt() + (keys >> 14);

@@ -103,8 +103,8 @@ pub const ROW: Row = Row {
     overfill: Overfill::Forgets,
     compact: shape::compact,
     varying: Varying {
-        // While a turn is held up, the newest generation fills. If it then seems to have every key, and keys that seem to
-        // be there are not inserted, no key would ever turn the generations again.
+        // While a turn is held up, the newest generation fills. If it then seems to have every key, and keys that seem
+        // to be there are not inserted, no key would ever turn the generations again.
         lacks: |geometry| match Shape::of(geometry) {
             Some(Shape { touch: 0, .. }) => Capabilities::INSERT_SHARED.with(Capabilities::AGE_SHARED),
             _ => Capabilities::NONE,

@@ -78,8 +78,8 @@ pub const ROW: Row = Row {
         packing.bits(geometry, 0);
     },
     building: Building {
-        // Building solves a shard at a time, as the ribbon does, and keeps the members that pass the second level, at most
-        // half of them.
+        // Building solves a shard at a time, as the ribbon does, and keeps the members that pass the second level, at
+        // most half of them.
         build_memory: |keys| 32 * keys.min(SHARD_KEYS + 6 * SHARD_KEYS.isqrt()) + 4 * keys,
         // As in the kind `ribbon`, for each level.
         most_bytes: Some(|geometry, keys| {
