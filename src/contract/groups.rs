@@ -1,6 +1,6 @@
 //! What only some kinds say of themselves: the groups of a [`Row`].
 
-use super::{Capabilities, Knowing, Parts, Window};
+use super::{Capabilities, Knowing, Parts};
 #[cfg(doc)]
 use super::{Row, Structure};
 use crate::format::Geometry;
@@ -122,6 +122,16 @@ pub struct Losses {
 impl Losses {
     /// The values that most kinds have.
     pub const BASE: Losses = Losses { omissions: None, false_negative_rate: None, window: None };
+}
+
+/// The keys that a filter remembers if it forgets its oldest ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// For how many steps of time a key is found. The next step forgets the key.
+    pub steps: u64,
+    /// How many insertions make a step, so that the last `steps * keys` keys are found. `None` if time moves on only
+    /// when a caller asks for it ([`Age`](super::Age)).
+    pub keys: Option<u64>,
 }
 
 /// What builders take beyond the keys of a filter. `..OtherKeys::BASE` stands for what most kinds have.

@@ -40,10 +40,10 @@ pub use facets::{
     Rejuvenate, Remove, Resize, SharedAge, SharedInsert,
 };
 pub(crate) use facets::{ahead, facets, one_by_one};
-pub use groups::{Building, Form, Hashing, Losses, OtherKeys, Room, Varying};
+pub use groups::{Building, Form, Hashing, Losses, OtherKeys, Room, Varying, Window};
 pub use map_kind::{MapKind, VALUE_BITS};
 pub(crate) use map_kind::{Verb, check_value, mark_entries};
-pub use row::{InBytes, Joined, Overfill, Row, Sizes, Window};
+pub use row::{InBytes, Overfill, Row, Sizes};
 pub use sizes::{COPY_PLACES, times};
 
 pub use others::{Knowing, Others};
@@ -51,7 +51,7 @@ pub use pairs::{ListedValue, Pair, Presence, ValueListing};
 pub use parts::Parts;
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, add_pair, listing};
-pub use structure::{Handle, Structure};
+pub use structure::{Handle, Joined, Structure};
 
 use crate::batch::ring::{self, Batch, Few};
 use crate::blocks::{Measure, Probe, View};

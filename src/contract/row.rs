@@ -1,6 +1,6 @@
 //! What the library knows of a kind.
 
-use super::{Building, Capabilities, Form, Handle, Hashing, Losses, OtherKeys, Room, Structure, Varying};
+use super::{Building, Capabilities, Form, Handle, Hashing, Joined, Losses, OtherKeys, Room, Structure, Varying};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::format::compact::{Packing, Trailer};
@@ -72,9 +72,6 @@ pub struct Row {
     pub others: OtherKeys,
 }
 
-/// The value that an old value of a key, or `None`, and a put value join to: [`Structure::Map`].
-pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
-
 /// How a hash is looked up in a payload at any address, without a handle and without allocating memory.
 #[derive(Clone, Copy)]
 pub struct InBytes {
@@ -93,16 +90,6 @@ pub enum Sizes {
     /// The most bits, for a capacity that has to be given too: the filter gets the lowest rate that fits. Capacity,
     /// rate and parameters recreate a geometry.
     ByKeys,
-}
-
-/// The keys that a filter remembers if it forgets its oldest ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// For how many steps of time a key is found. The next step forgets the key.
-    pub steps: u64,
-    /// How many insertions make a step, so that the last `steps * keys` keys are found. `None` if time moves on only
-    /// when a caller asks for it ([`Age`](super::Age)).
-    pub keys: Option<u64>,
 }
 
 /// What happens to a filter that is given more keys than its capacity.

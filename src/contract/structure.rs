@@ -2,8 +2,9 @@
 
 #[cfg(doc)]
 use super::Row;
-use super::{Base, Build, Built, Entry, Joined, Kind, MapKind, Payload, SketchKind};
+use super::{Base, Build, Built, Entry, Kind, MapKind, Payload, SketchKind};
 use crate::error::Result;
+use crate::format::Geometry;
 use core::fmt;
 
 /// Which handle a kind has, and how a filter or map of the kind is made.
@@ -55,6 +56,9 @@ pub enum Structure {
         open: fn(Base) -> Result<Box<dyn Payload>>,
     },
 }
+
+/// The value that an old value of a key, or `None`, and a put value join to: [`Structure::Map`].
+pub type Joined = fn(&Geometry, Option<u64>, u64) -> Option<u64>;
 
 /// The types of handle that callers use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
