@@ -155,7 +155,9 @@ func rawOf(answer *AggregateAnswer) *C.petal_aggregate_answer {
 // have told this aggregator before, as [Aggregate.ListSent] of the participant lists them, each with its value. Returns
 // [ErrOutOfRange] for a state that is not below the parameter states, and for a value that is not finite. Changes the
 // aggregate.
-func (a *Aggregate) Add(id []byte, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
+func (a *Aggregate) Add(id []byte, now AggregateStateValue,
+	previous ...AggregateStateValue,
+) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.Add", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {

@@ -107,7 +107,9 @@ import "C"
 import "runtime"
 
 // AddString is [Aggregate.Add] for the bytes of a string.
-func (a *Aggregate) AddString(id string, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
+func (a *Aggregate) AddString(id string, now AggregateStateValue,
+	previous ...AggregateStateValue,
+) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.AddString", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
@@ -117,7 +119,9 @@ func (a *Aggregate) AddString(id string, now AggregateStateValue, previous ...Ag
 }
 
 // AddUint64 is [Aggregate.Add] for a number.
-func (a *Aggregate) AddUint64(id uint64, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
+func (a *Aggregate) AddUint64(id uint64, now AggregateStateValue,
+	previous ...AggregateStateValue,
+) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.AddUint64", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
@@ -127,7 +131,9 @@ func (a *Aggregate) AddUint64(id uint64, now AggregateStateValue, previous ...Ag
 }
 
 // AddHash is [Aggregate.Add] for the hash of a key.
-func (a *Aggregate) AddHash(hash uint64, now AggregateStateValue, previous ...AggregateStateValue) (AggregateAnswer, error) {
+func (a *Aggregate) AddHash(hash uint64, now AggregateStateValue,
+	previous ...AggregateStateValue,
+) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.AddHash", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
@@ -740,23 +746,26 @@ func (s *Sketch) RemoveHash(hash uint64) error {
 
 // GetString is [Sketch.Get] for the bytes of a string.
 func (s *Sketch) GetString(key string) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetString", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
-		C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
-	})
+	return s.got("petal.Sketch.GetString",
+		func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
+			C.petal_go_sketch_get(s.raw(), textOf(key), C.size_t(len(key)), p, pair, failure)
+		})
 }
 
 // GetUint64 is [Sketch.Get] for a number.
 func (s *Sketch) GetUint64(key uint64) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetUint64", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
-		C.petal_sketch_get_u64(s.raw(), C.uint64_t(key), p, pair, failure)
-	})
+	return s.got("petal.Sketch.GetUint64",
+		func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
+			C.petal_sketch_get_u64(s.raw(), C.uint64_t(key), p, pair, failure)
+		})
 }
 
 // GetHash is [Sketch.Get] for the hash of a key.
 func (s *Sketch) GetHash(hash uint64) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.GetHash", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
-		C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
-	})
+	return s.got("petal.Sketch.GetHash",
+		func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
+			C.petal_sketch_get_hash(s.raw(), C.uint64_t(hash), p, pair, failure)
+		})
 }
 
 // InsertValueString is [Sketch.InsertValue] for the bytes of a string.

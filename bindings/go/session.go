@@ -72,8 +72,8 @@ var (
 	turnNames = []string{SessionTurnSend: "send", SessionTurnReceive: "receive", SessionTurnDone: "done",
 		SessionTurnFailed: "failed"}
 	methodNames = []string{
-		SessionMethodNone: "none", SessionMethodEqual: "equal", SessionMethodPinSketch: "pinsketch", SessionMethodRIBLT: "riblt",
-		SessionMethodFilterAndRIBLT: "filter_and_riblt",
+		SessionMethodNone: "none", SessionMethodEqual: "equal", SessionMethodPinSketch: "pinsketch",
+		SessionMethodRIBLT: "riblt", SessionMethodFilterAndRIBLT: "filter_and_riblt",
 	}
 )
 

@@ -61,9 +61,10 @@ func (s *Sketch) got(op string, get func(*C.petal_sketch_presence, *C.petal_sket
 // The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows of each.
 // Returns [ErrUnsupported] for kinds but iblt. Constant time.
 func (s *Sketch) Get(key []byte) (SketchPresence, SketchPair, error) {
-	return s.got("petal.Sketch.Get", func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
-		C.petal_go_sketch_get(s.raw(), bytesOf(key), C.size_t(len(key)), p, pair, failure)
-	})
+	return s.got("petal.Sketch.Get",
+		func(p *C.petal_sketch_presence, pair *C.petal_sketch_pair, failure *C.petal_error) {
+			C.petal_go_sketch_get(s.raw(), bytesOf(key), C.size_t(len(key)), p, pair, failure)
+		})
 }
 
 // ValueBits returns the bits of a value: 64, or 0 if the numbers have no values.

@@ -255,8 +255,8 @@ mod tests {
     fn comments_say_what_may_be_null() {
         let text = "/** Lists to `listed`, which may be NULL if `room` is 0. `a` and\n * `b` are nullable, `count` is not. \
                     Gives `context`, which may be NULL, to `each`. */\n\
-                    petal_status petal_list(petal_sketch_listed *listed, size_t room, bool *a, bool *b, size_t *count,\n  \
-                    petal_list_callback each, void *context, petal_error *error);\n\
+                    petal_status petal_list(petal_sketch_listed *listed, size_t room, bool *a, bool *b,\n  \
+                    size_t *count, petal_list_callback each, void *context, petal_error *error);\n\
                     /** As `petal_list()`. */\n\
                     petal_status petal_other(bool *b, size_t *count, petal_error *error);\n";
         let calls = Calls { functions: headers::functions(text), texts: Vec::new(), rows: Vec::new() };
