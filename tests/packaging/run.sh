@@ -304,7 +304,7 @@ by_choice() {
 
 # A call of each function that a build may leave out, all arguments 0, from the list of these functions.
 sed -nE '/^    petal_[a-z0-9_]*\(/ {
-    s/\b(Pointer|f64|[iu](64|32|size))([,;])/0\3/g
+    s/\b(Any|f64|[iu](64|32|size))([,;])/0\3/g
     s/^ *(.*); error\) -> .*/SAYS_WHY(\1, \&error));/
     s/^ *(.*);\) -> \(\).*/\1);/
     s/^ *(.*);\) -> .* = (.*);$/ANSWERS(\1), \2);/
