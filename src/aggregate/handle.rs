@@ -15,11 +15,11 @@ use crate::{HashFunction, Status};
 ///
 /// When two participants meet, the *disseminator* tells the *aggregator* its state and value:
 ///
-/// 1. the disseminator asks which states it [told](Aggregate::told) this aggregator: none before their first meeting,
-///    then one;
-/// 2. the aggregator [meets](Aggregate::meet) the disseminator, and is given the state and value, and the states told
-///    before with their values;
-/// 3. the disseminator [notes](Aggregate::tell) the answer.
+/// 1. the disseminator [lists](Aggregate::list_sent) the states that it sent to this aggregator before: none before
+///    their first meeting, then one;
+/// 2. the aggregator [adds](Aggregate::add) the disseminator with its state and value, and with the states that were
+///    sent before and their values;
+/// 3. the disseminator [records](Aggregate::record_sent) the answer.
 ///
 /// A value belongs to its state: a participant whose value changes takes another state. States are numbers below the
 /// parameter `states`. Each participant may give a state any value, but never a second one.

@@ -41,7 +41,7 @@ impl core::fmt::Debug for IndexFeatures {
 }
 
 impl IndexFeatures {
-    /// IndexFeatures that set `bits` bits each in rows of `width` bits.
+    /// Features that set `bits` bits each in rows of `width` bits.
     ///
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a width that is not 64 to 65,536, or bits that are not 1

@@ -1,4 +1,4 @@
-//! IndexFeatures as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets
+//! Features as rows of bits: they are the bits of `bloom` filters, fold as these do, and show how similar sets
 //! are.
 
 use crate::common::mix;
