@@ -161,9 +161,10 @@ impl Digest {
 
     /// The probability that a random excerpt of `length` bytes is found although no payload has it. With fixed blocks
     /// the probability is exact for the bits that are set now. With blocks that are cut by content it is an
-    /// approximation, because the number of blocks depends on the excerpt; [`DigestFindResult::rate`] is the probability for the
-    /// excerpt's own blocks. The result is 1 for an excerpt that is too short. An excerpt that is put together from
-    /// pieces of payloads is found more often.
+    /// approximation, because the number of blocks depends on the excerpt;
+    /// [`DigestFindResult::rate`](crate::DigestFindResult::rate) is the probability for the excerpt's own blocks. The
+    /// result is 1 for an excerpt that is too short. An excerpt that is put together from pieces of payloads is found
+    /// more often.
     pub fn expected_rate(&self, length: u64) -> f64 {
         self.rate_of(length, self.lengths().as_ref())
     }

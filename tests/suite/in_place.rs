@@ -97,7 +97,7 @@ fn resident(path: &Path) -> Option<u64> {
     kilobytes.split_whitespace().next()?.parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-// ---- Who marks clean -------------------------------------------------------------------------------------------------
+// --- Who marks clean -------------------------------------------------------------------------------------------------
 
 /// If one of several sharers dies, the file stays unclean, whichever handles open and close it afterwards.
 #[test]
