@@ -296,7 +296,7 @@ static void table(uint64_t keys, const char *only, bool by_instructions) {
   }
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = PETAL_KIND_INFO_INIT;
-    check(petal_kind_get(i, &info, NULL), "kind");
+    check(petal_kind_get_at(i, &info, NULL), "kind");
     const bool is_known = info.handle == PETAL_HANDLE_FILTER || info.handle == PETAL_HANDLE_MAP;
     if (!is_known || (info.flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) != 0) continue;
     if (only && strcmp(only, info.name) != 0) continue;

@@ -191,7 +191,7 @@ static petal_status use_description(void *s, petal_error *e) { return petal_filt
 static petal_status use_kind_info(void *s, petal_error *e) {
   (void)e;
   petal_status by_name = petal_kind_find("bloom", s, NULL);
-  CHECK_STATUS(petal_kind_get(0, s, NULL), by_name);
+  CHECK_STATUS(petal_kind_get_at(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_parameter_info(void *s, petal_error *e) {
@@ -202,7 +202,7 @@ static petal_status use_parameter_info(void *s, petal_error *e) {
 static petal_status use_format_info(void *s, petal_error *e) {
   (void)e;
   petal_status by_name = petal_format_find("guava", s, NULL);
-  CHECK_STATUS(petal_format_get(0, s, NULL), by_name);
+  CHECK_STATUS(petal_format_get_at(0, s, NULL), by_name);
   return by_name;
 }
 static petal_status use_format_spec(void *s, petal_error *e) {

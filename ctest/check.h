@@ -221,7 +221,7 @@ static inline size_t check_next_kind(size_t index, petal_kind_info *info) {
   size_t filters = 0;
   for (size_t k = 0; k < petal_kind_count(); k++) {
     *info = (petal_kind_info){.struct_size = sizeof *info};
-    CHECK_OK(petal_kind_get(k, info, NULL));
+    CHECK_OK(petal_kind_get_at(k, info, NULL));
     if (info->handle == PETAL_HANDLE_FILTER && (info->flags & (PETAL_IS_FOREIGN | PETAL_TAKES_INTEGERS)) == 0 &&
         filters++ == index) break;
   }
@@ -245,7 +245,7 @@ static inline petal_kind check_kind(size_t index) {
 static inline petal_kind_info check_kind_info(petal_kind kind) {
   petal_kind_info info = {.struct_size = sizeof info};
   for (size_t k = 0; k < petal_kind_count(); k++) {
-    CHECK_OK(petal_kind_get(k, &info, NULL));
+    CHECK_OK(petal_kind_get_at(k, &info, NULL));
     if (info.kind == kind) return info;
   }
   check_that(false, __FILE__, __LINE__, "there is no kind %" PRIu32, kind);

@@ -259,7 +259,7 @@ static void maps(void) {
   petal_open_options to_write = {.struct_size = sizeof to_write, .mode = PETAL_OPEN_WRITE};
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info kind = {.struct_size = sizeof kind};
-    CHECK_OK(petal_kind_get(i, &kind, NULL));
+    CHECK_OK(petal_kind_get_at(i, &kind, NULL));
     if ((kind.capabilities & (PETAL_CAN_PUT | PETAL_CAN_REPLACE)) == 0) continue;
     petal_spec spec = SPEC(.kind = kind.kind, .capacity = KEYS);
     CHECK_OK(petal_spec_set(&spec, "value_bits", 10, NULL));

@@ -10,7 +10,7 @@ static petal_error error = {.struct_size = sizeof error};
 
 static petal_format_info format_at(size_t index) {
   petal_format_info info = {.struct_size = sizeof info};
-  CHECK_OK(petal_format_get(index, &info, NULL));
+  CHECK_OK(petal_format_get_at(index, &info, NULL));
   return info;
 }
 
@@ -60,8 +60,8 @@ static void formats_describe_themselves(void) {
     printf("%-16s %s\n", info.name, info.summary);
   }
   petal_format_info info = {.struct_size = sizeof info}, before = info;
-  CHECK_STATUS(petal_format_get(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_format_get(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_get_at(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_format_get_at(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_format_find("rose", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_format_find("", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_format_find("\xff", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);

@@ -81,7 +81,7 @@ int main(void) {
   size_t kinds = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_get(i, &info, NULL));
+    CHECK_OK(petal_kind_get_at(i, &info, NULL));
     if ((info.flags & PETAL_TAKES_INTEGERS) == 0) continue;
     integers(info.kind);
     kinds++;

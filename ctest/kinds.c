@@ -37,7 +37,7 @@ static size_t foreign;
 
 static void kind_is_sane(size_t index) {
   petal_kind_info info = {.struct_size = sizeof info}, found = {.struct_size = sizeof found};
-  CHECK_OK(petal_kind_get(index, &info, NULL));
+  CHECK_OK(petal_kind_get_at(index, &info, NULL));
   CHECK_EQUAL(info.struct_size, sizeof info);
   CHECK(info.kind != 0 && is_text(info.name, sizeof info.name) && is_text(info.summary, sizeof info.summary));
   CHECK_OK(petal_kind_find(info.name, &found, NULL));
@@ -124,8 +124,8 @@ int main(void) {
   CHECK(defaults[0] == 1 && defaults[1] == 1 && defaults[2] == 1);
 
   petal_kind_info info = {.struct_size = sizeof info}, before = info;
-  CHECK_STATUS(petal_kind_get(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_STATUS(petal_kind_get(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_at(count, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_kind_get_at(SIZE_MAX, &info, NULL), PETAL_ERR_OUT_OF_RANGE);
   CHECK_STATUS(petal_kind_find("rose", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_kind_find("", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_STATUS(petal_kind_find("\xff", &info, NULL), PETAL_ERR_UNKNOWN_VALUE);

@@ -94,10 +94,10 @@ static void petal_h(void) {
   REFUSED("filter", petal_filter_new(spec_of(0), NULL, error()));
   ACCEPTED(petal_filter_new(spec_of(0), NEW(filter), NULL));
   REFUSED(NULL, petal_filter_new(NULL, NULL, NULL));
-  ACCEPTED(petal_kind_get(0, FILLED(petal_kind_info), error()));
-  REFUSED("info", petal_kind_get(0, NULL, error()));
-  ACCEPTED(petal_kind_get(0, FILLED(petal_kind_info), NULL));
-  REFUSED(NULL, petal_kind_get(0, NULL, NULL));
+  ACCEPTED(petal_kind_get_at(0, FILLED(petal_kind_info), error()));
+  REFUSED("info", petal_kind_get_at(0, NULL, error()));
+  ACCEPTED(petal_kind_get_at(0, FILLED(petal_kind_info), NULL));
+  REFUSED(NULL, petal_kind_get_at(0, NULL, NULL));
   ACCEPTED(petal_kind_find("bloom", FILLED(petal_kind_info), error()));
   REFUSED("name", petal_kind_find(NULL, FILLED(petal_kind_info), error()));
   REFUSED("info", petal_kind_find("bloom", NULL, error()));
@@ -739,10 +739,10 @@ static void petal_digest_h(void) {
 }
 
 static void petal_formats_h(void) {
-  ACCEPTED(petal_format_get(0, FILLED(petal_format_info), error()));
-  REFUSED("info", petal_format_get(0, NULL, error()));
-  ACCEPTED(petal_format_get(0, FILLED(petal_format_info), NULL));
-  REFUSED(NULL, petal_format_get(0, NULL, NULL));
+  ACCEPTED(petal_format_get_at(0, FILLED(petal_format_info), error()));
+  REFUSED("info", petal_format_get_at(0, NULL, error()));
+  ACCEPTED(petal_format_get_at(0, FILLED(petal_format_info), NULL));
+  REFUSED(NULL, petal_format_get_at(0, NULL, NULL));
   ACCEPTED(petal_format_find("guava", FILLED(petal_format_info), error()));
   REFUSED("name", petal_format_find(NULL, FILLED(petal_format_info), error()));
   REFUSED("info", petal_format_find("guava", NULL, error()));

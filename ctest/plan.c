@@ -11,7 +11,7 @@ static size_t all_filters(void) {
   size_t filters = 0;
   for (size_t i = 0; i < petal_kind_count(); i++) {
     petal_kind_info info = {.struct_size = sizeof info};
-    CHECK_OK(petal_kind_get(i, &info, NULL));
+    CHECK_OK(petal_kind_get_at(i, &info, NULL));
     filters += info.handle == PETAL_HANDLE_FILTER && (info.flags & PETAL_IS_FOREIGN) == 0;
   }
   return filters;

@@ -895,7 +895,7 @@ typedef uint32_t petal_handle_type;
 /** A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511. */
 #define PETAL_HANDLE_SKETCH 2
 /**
- * A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get()` does not list the kind.
+ * A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get_at()` does not list the kind.
  */
 #define PETAL_HANDLE_ROUTER 3
 /** A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well. */
@@ -994,7 +994,7 @@ size_t petal_kind_count(void);
  * `handle` and `PETAL_IS_FOREIGN` tell them apart. A later version may list kinds of a handle that this header does
  * not name: take the kinds whose `handle` you know, and skip all others.
  */
-petal_status petal_kind_get(size_t index, petal_kind_info *info, petal_error *error);
+petal_status petal_kind_get_at(size_t index, petal_kind_info *info, petal_error *error);
 
 /**
  * Describes the kind with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none,

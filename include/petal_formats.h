@@ -87,7 +87,7 @@ typedef struct petal_import_options {
 size_t petal_format_count(void);
 
 /** Describes the format at `index`, which is less than `petal_format_count()`. */
-petal_status petal_format_get(size_t index, petal_format_info *info, petal_error *error);
+petal_status petal_format_get_at(size_t index, petal_format_info *info, petal_error *error);
 
 /** Describes the format with this name: `PETAL_ERR_UNKNOWN_VALUE` if there is none. */
 petal_status petal_format_find(const char *name, petal_format_info *info, petal_error *error);

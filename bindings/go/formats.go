@@ -74,7 +74,7 @@ func Formats() []FormatInfo {
 	formats := make([]FormatInfo, 0, int(C.petal_format_count()))
 	for index := range cap(formats) {
 		raw := newFormatInfo()
-		if C.petal_format_get(C.size_t(index), &raw, nil) == C.PETAL_OK {
+		if C.petal_format_get_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			formats = append(formats, formatInfo(&raw))
 		}
 	}

@@ -156,7 +156,7 @@ func Kinds() []KindInfo {
 	kinds := make([]KindInfo, 0, int(C.petal_kind_count()))
 	for index := range cap(kinds) {
 		raw := newKindInfo()
-		if C.petal_kind_get(C.size_t(index), &raw, nil) == C.PETAL_OK {
+		if C.petal_kind_get_at(C.size_t(index), &raw, nil) == C.PETAL_OK {
 			kinds = append(kinds, kindInfo(&raw))
 		}
 	}

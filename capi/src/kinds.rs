@@ -128,7 +128,7 @@ pub const PETAL_HANDLE_FILTER: petal_handle_type = 0;
 pub const PETAL_HANDLE_MAP: petal_handle_type = 1;
 /// A `petal_sketch`: `petal_sketch_new()`. Its kinds have numbers from 256 to 511.
 pub const PETAL_HANDLE_SKETCH: petal_handle_type = 2;
-/// A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get()` does not list the kind.
+/// A `petal_router`, in petal_router.h. Its handle has no other kind, and `petal_kind_get_at()` does not list the kind.
 pub const PETAL_HANDLE_ROUTER: petal_handle_type = 3;
 /// A `petal_aggregate`, in petal_aggregate.h, the only kind of its handle as well.
 pub const PETAL_HANDLE_AGGREGATE: petal_handle_type = 4;
@@ -290,7 +290,7 @@ pub extern "C" fn petal_kind_count() -> usize {
 /// `handle` and `PETAL_IS_FOREIGN` tell them apart. A later version may list kinds of a handle that this header does
 /// not name: take the kinds whose `handle` you know, and skip all others.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_kind_get(
+pub unsafe extern "C" fn petal_kind_get_at(
     index: usize,
     info: *mut petal_kind_info,
     error: *mut petal_error,

@@ -73,9 +73,9 @@ impl Others {
             let keys = batch.keys(hasher, &mut room)?;
             match self {
                 Others::Excluded(_) => builder.exclude_batch(&keys).outcome?,
-                Others::Frequent(_, false) => builder.frequent_batch(&keys, None).outcome?,
+                Others::Frequent(_, false) => builder.add_frequent_batch(&keys, None).outcome?,
                 Others::Frequent(_, true) => {
-                    builder.frequent_batch(&keys, Some(batch.weights(&mut weights)?)).outcome?
+                    builder.add_frequent_batch(&keys, Some(batch.weights(&mut weights)?)).outcome?
                 }
             }
             Ok(ControlFlow::Continue(()))

@@ -281,7 +281,7 @@ fn search_rows(index: &Index) {
     if let Ok(hits) = index.find_similar(&query, 0.5, &mut options) {
         assert!(hits.len() as u64 <= index.next_row() && hits.iter().all(|hit| hit.similarity >= 0.5));
     }
-    let _ = (index.attachment(), index.row_at(0), index.find(1, 0), index.len());
+    let _ = (index.attachment(), index.row_at(0), index.find_row(1, 0), index.len());
 }
 
 fn list(sketch: &Sketch) {

@@ -50,7 +50,7 @@ impl Index {
     }
 
     /// The number of the first row with an id, from the row `from` on, that was not removed. Reads ids up to that row.
-    pub fn find(&self, id: u64, from: u64) -> Option<u64> {
+    pub fn find_row(&self, id: u64, from: u64) -> Option<u64> {
         (from..self.next_row()).find(|row| self.rows.id(*row) == id && !self.rows.is_removed(*row))
     }
 

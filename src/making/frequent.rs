@@ -20,35 +20,35 @@ impl Builder {
     /// not from 2^-60 to 2^60; the errors of [`Builder::add`]. A key that is added too is found when the filter is
     /// made: [`Status::Contradiction`].
     #[inline]
-    pub fn frequent(&mut self, key: impl AsRef<[u8]>, weight: f64) -> Result<()> {
+    pub fn add_frequent(&mut self, key: impl AsRef<[u8]>, weight: f64) -> Result<()> {
         let hash = self.hash_of(key.as_ref())?;
-        self.frequent_hash(hash, weight)
+        self.add_frequent_hash(hash, weight)
     }
 
-    /// Gives a `u64` key that is a frequent non-member; see [`Builder::frequent`].
+    /// Gives a `u64` key that is a frequent non-member; see [`Builder::add_frequent`].
     ///
     /// # Errors
-    /// As [`Builder::frequent`].
-    pub fn frequent_u64(&mut self, key: u64, weight: f64) -> Result<()> {
+    /// As [`Builder::add_frequent`].
+    pub fn add_frequent_u64(&mut self, key: u64, weight: f64) -> Result<()> {
         let hash = self.hasher.hash_u64(key)?;
-        self.frequent_hash(hash, weight)
+        self.add_frequent_hash(hash, weight)
     }
 
-    /// Gives the hash of a frequent non-member; see [`Builder::frequent`].
+    /// Gives the hash of a frequent non-member; see [`Builder::add_frequent`].
     ///
     /// # Errors
-    /// [`Status::Unsupported`] and [`Status::OutOfRange`] as [`Builder::frequent`]; the errors of
+    /// [`Status::Unsupported`] and [`Status::OutOfRange`] as [`Builder::add_frequent`]; the errors of
     /// [`Builder::add_hash`].
-    pub fn frequent_hash(&mut self, hash: u64, weight: f64) -> Result<()> {
+    pub fn add_frequent_hash(&mut self, hash: u64, weight: f64) -> Result<()> {
         self.check_frequent()?;
         let record = Weighted::new(self.order.map_or(hash, |order| order(hash)), weight)?;
         self.frequent.as_mut().ok_or(Status::Internal)?.add(record)
     }
 
     /// Gives many frequent non-members. Without weights each key has the weight 1. All are taken, unless there is an
-    /// error: one of [`Builder::frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if weights and keys
+    /// error: one of [`Builder::add_frequent`], [`Status::Offsets`], or [`Status::BufferTooSmall`] if weights and keys
     /// differ in number.
-    pub fn frequent_batch(&mut self, keys: &Keys, weights: Option<&[f64]>) -> Taken {
+    pub fn add_frequent_batch(&mut self, keys: &Keys, weights: Option<&[f64]>) -> Taken {
         if let Err(error) = self.check_frequent().and_then(|()| weights.map_or(Ok(()), |of| check_count(keys, of))) {
             return Taken::none(error);
         }

@@ -346,7 +346,7 @@ impl Sketch {
     }
 
     /// How many coded symbols the sketch keeps; 0 if its kind has none.
-    pub fn symbols(&self) -> u64 {
+    pub fn symbol_count(&self) -> u64 {
         self.kind.symbols()
     }
 

@@ -62,7 +62,7 @@ impl Stream {
     /// [`Status::Unsupported`] if the kind of the sketch has no coded symbols; [`Status::KeyMissing`] without the
     /// secret key.
     pub fn new(sketch: &Sketch) -> Result<Stream> {
-        if sketch.symbols() == 0 {
+        if sketch.symbol_count() == 0 {
             return Err(sketch.base().unsupported("make streams of coded symbols"));
         }
         if let Some(refusal) = sketch.base().hasher().refusal() {
@@ -113,8 +113,8 @@ impl Stream {
         // No more symbols are computed than the buffer can hold.
         let fits = (buffer.len() / (shape.bytes() + 9)) as u64;
         let mut end = self.written.saturating_add(symbols.min(fits.max(1)));
-        if !sketch.keeps_keys() && end > sketch.symbols() {
-            end = sketch.symbols();
+        if !sketch.keeps_keys() && end > sketch.symbol_count() {
+            end = sketch.symbol_count();
             if self.written == end && symbols > 0 {
                 return Err(no_more(sketch));
             }
@@ -234,7 +234,7 @@ impl Stream {
         let from = self.peeler.room();
         let mut to = (2 * from).max(FIRST_ROOM) as u64;
         if !sketch.keeps_keys() {
-            to = to.min(sketch.symbols());
+            to = to.min(sketch.symbol_count());
             if to == from as u64 {
                 return Err(no_more(sketch));
             }
@@ -259,7 +259,7 @@ impl Stream {
     fn prepare(&mut self, sketch: &Sketch, end: u64) -> Result<()> {
         let (shape, hasher) = (sketch.key_shape(), sketch.base().hasher());
         let length = shape.words() + BESIDE_KEY;
-        let first = sketch.symbols();
+        let first = sketch.symbol_count();
         let ready = first + (self.later.len() / length) as u64;
         if end <= ready {
             return Ok(());
@@ -286,10 +286,10 @@ impl Stream {
         let length = sketch.key_shape().words() + BESIDE_KEY;
         let range = |index: u64| -> Range<usize> { index as usize * length..(index as usize + 1) * length };
         let mut symbol = Symbol::default();
-        if index < sketch.symbols() {
+        if index < sketch.symbol_count() {
             let words = &sketch.base().words().shared()[range(index)];
             symbol.iter_mut().zip(words).for_each(|(to, word)| *to = word.load(Ordering::Relaxed));
-        } else if let Some(words) = self.later.get(range(index - sketch.symbols())) {
+        } else if let Some(words) = self.later.get(range(index - sketch.symbol_count())) {
             symbol[..length].copy_from_slice(words);
         }
         symbol
@@ -329,7 +329,7 @@ impl Stream {
 }
 
 fn no_more(sketch: &Sketch) -> crate::Error {
-    let symbols = sketch.symbols();
+    let symbols = sketch.symbol_count();
     error!(
         Unsupported,
         "the sketch has {symbols} coded symbols, and later ones need its keys: make it with more symbols, or ask it to \

@@ -108,7 +108,7 @@ fn golden_levels() -> (&'static Row, String, Vec<u8>) {
         builder.add_hash(golden_hash(&hasher, i)).unwrap();
     }
     for i in GOLDEN_KEYS..20 * GOLDEN_KEYS {
-        builder.frequent_hash(golden_hash(&hasher, i), 1.0).unwrap();
+        builder.add_frequent_hash(golden_hash(&hasher, i), 1.0).unwrap();
     }
     let filter = builder.finish().unwrap();
     assert_ne!(filter.base().geometry().words[1] >> 6, 0, "there are no three levels");

@@ -369,7 +369,7 @@ fn what_a_builder_has_so_far_is_whole() {
         }
         let so_far = builder.index();
         so_far.payload().check_payload().unwrap();
-        assert_eq!(so_far.find(1_029, 0), Some(1_029));
+        assert_eq!(so_far.find_row(1_029, 0), Some(1_029));
         for query in [1_u64, 0xff, u64::MAX] {
             let scan = scanned(so_far, IndexSimilarity::Tanimoto, &query.to_le_bytes());
             assert!(so_far.find_top(&query.to_le_bytes(), 2_000, &mut IndexSearchOptions::default()).unwrap() == scan);
@@ -489,7 +489,7 @@ fn rows_come_and_go() {
         index.attach(b"names of the rows").unwrap();
         assert_eq!(index.attach(&[0; 21]).unwrap_err().status(), Status::TooLarge);
         assert_eq!((index.remove(4).unwrap(), index.remove(4).unwrap(), index.len()), (2, 0, 68));
-        assert_eq!((index.find(4, 0), index.find(5, 0), index.find(5, 11)), (None, Some(10), Some(11)));
+        assert_eq!((index.find_row(4, 0), index.find_row(5, 0), index.find_row(5, 11)), (None, Some(10), Some(11)));
         assert_eq!(index.row_at(8).unwrap(), None);
         assert_eq!(index.row_at(70).unwrap_err().status(), Status::OutOfRange);
         index.verify().unwrap();

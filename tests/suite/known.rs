@@ -92,7 +92,7 @@ fn frequent_non_members() {
         let mut spec = Spec { kind: Some(kind), false_positive_rate: rate, ..Spec::default() };
         spec.set(&petal::kinds::stacked::FREQUENT_SHARE, share).unwrap();
         let known = keys(1 << 40, if non_members == 0 { members } else { non_members });
-        let filter = build(&spec, members, |builder| builder.frequent_batch(&Keys::U64(&known), None));
+        let filter = build(&spec, members, |builder| builder.add_frequent_batch(&Keys::U64(&known), None));
         check(&filter, &fit, members);
         for memory in [fit.bytes, 2 * fit.bytes, 20_000] {
             match of("stacked", &Request { goal: Goal::Memory(memory), ..wanted }) {

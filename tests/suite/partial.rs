@@ -62,7 +62,7 @@ impl Any {
                 }
             }
             if row.others.takes_frequent {
-                builder.frequent_hash(hash_of(spec, key + (1 << 41)), 0.5 + key as f64).unwrap();
+                builder.add_frequent_hash(hash_of(spec, key + (1 << 41)), 0.5 + key as f64).unwrap();
             }
         }
     }

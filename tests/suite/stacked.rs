@@ -35,7 +35,7 @@ fn build(
 ) -> petal::Result<Filter> {
     let mut builder = Builder::new(spec, options)?;
     builder.add_batch(&Keys::U64(members)).outcome?;
-    builder.frequent_batch(&Keys::U64(non_members), Some(weights)).outcome?;
+    builder.add_frequent_batch(&Keys::U64(non_members), Some(weights)).outcome?;
     assert_eq!((builder.count(), builder.frequent_count()), (members.len() as u64, non_members.len() as u64));
     builder.finish()
 }
@@ -171,7 +171,7 @@ fn bytes_depend_on_the_keys_alone() {
         for i in 0..members.len().max(non_members.len()) {
             if let Some(key) = non_members.get(i) {
                 let times = 1 + key % 2;
-                (0..times).for_each(|_| builder.frequent_u64(*key, weight(key) / times as f64).unwrap());
+                (0..times).for_each(|_| builder.add_frequent_u64(*key, weight(key) / times as f64).unwrap());
             }
             members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
         }
@@ -261,7 +261,7 @@ fn corners() {
         for (i, hash) in hashes.iter().enumerate() {
             match i % 2 {
                 0 => builder.add_hash(*hash).unwrap(),
-                _ => builder.frequent_hash(*hash, 1.0).unwrap(),
+                _ => builder.add_frequent_hash(*hash, 1.0).unwrap(),
             }
         }
         let filter = builder.finish().unwrap();
@@ -277,32 +277,32 @@ fn what_is_refused() {
     let outside = [0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-19, 1.2e18, f64::MIN_POSITIVE];
     for weight in outside {
         let errors = [
-            builder.frequent(b"a", weight).unwrap_err(),
-            builder.frequent_u64(1, weight).unwrap_err(),
-            builder.frequent_hash(1, weight).unwrap_err(),
-            builder.frequent_batch(&Keys::U64(&[1]), Some(&[weight])).outcome.unwrap_err(),
+            builder.add_frequent(b"a", weight).unwrap_err(),
+            builder.add_frequent_u64(1, weight).unwrap_err(),
+            builder.add_frequent_hash(1, weight).unwrap_err(),
+            builder.add_frequent_batch(&Keys::U64(&[1]), Some(&[weight])).outcome.unwrap_err(),
         ];
         for error in errors {
             assert_eq!(error.status(), Status::OutOfRange, "{error}");
             assert!(error.message().contains("weight = "), "{error}");
         }
     }
-    let taken = builder.frequent_batch(&Keys::U64(&[1, 2, 3]), Some(&[1.0, 2.0, 0.0]));
+    let taken = builder.add_frequent_batch(&Keys::U64(&[1, 2, 3]), Some(&[1.0, 2.0, 0.0]));
     assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (2, Status::OutOfRange));
-    let taken = builder.frequent_batch(&Keys::U64(&[1, 2]), Some(&[1.0]));
+    let taken = builder.add_frequent_batch(&Keys::U64(&[1, 2]), Some(&[1.0]));
     assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::BufferTooSmall));
     assert_eq!(builder.frequent_count(), 2);
     let (least, most) = ((-60_f64).exp2(), 60_f64.exp2());
     for weight in [least, most] {
-        builder.frequent(b"a", weight).unwrap();
+        builder.add_frequent(b"a", weight).unwrap();
     }
     assert_eq!(builder.exclude(b"a").unwrap_err().status(), Status::Unsupported);
     for kind in [petal::kinds::ribbon::ROW.kind, petal::kinds::exact_set::ROW.kind] {
         let mut other = Builder::new(&Spec { kind: Some(kind), ..spec() }, options()).unwrap();
-        let error = other.frequent_u64(1, 1.0).unwrap_err();
+        let error = other.add_frequent_u64(1, 1.0).unwrap_err();
         assert_eq!(error.status(), Status::Unsupported);
         assert!(error.message().contains("stacked"), "{error}");
-        assert_eq!(other.frequent_batch(&Keys::U64(&[1]), None).outcome.unwrap_err().status(), Status::Unsupported);
+        assert_eq!(other.add_frequent_batch(&Keys::U64(&[1]), None).outcome.unwrap_err().status(), Status::Unsupported);
     }
     for share in [-0.1, 1.1, f64::NAN] {
         let error = Builder::new(&with_share(spec(), share), options()).map(drop).unwrap_err();
@@ -320,8 +320,8 @@ fn a_key_on_both_sides_is_a_contradiction() {
             let options = BuilderOptions { memory_limit, temporary_directory, ..options() };
             let mut builder = Builder::new(&spec(), options).unwrap();
             (0..count).for_each(|i| builder.add_hash(mix(i)).unwrap());
-            (count..2 * count).for_each(|i| builder.frequent_hash(mix(i), 1.0).unwrap());
-            builder.frequent_hash(mix(both), (-60_f64).exp2()).unwrap();
+            (count..2 * count).for_each(|i| builder.add_frequent_hash(mix(i), 1.0).unwrap());
+            builder.add_frequent_hash(mix(both), (-60_f64).exp2()).unwrap();
             for _ in 0..2 {
                 let error = builder.finish().map(drop).unwrap_err();
                 assert_eq!(error.status(), Status::Contradiction);

@@ -22,7 +22,7 @@ inline std::size_t format_count() noexcept { return petal_format_count(); }
 /// Describes the format at an index less than `format_count()`.
 inline result<petal_format_info> try_format_at(std::size_t index) noexcept {
   return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
-    return petal_format_get(index, info, error);
+    return petal_format_get_at(index, info, error);
   });
 }
 /// Describes the format of a name.

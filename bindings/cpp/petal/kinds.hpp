@@ -23,7 +23,7 @@ inline std::size_t kind_count() noexcept { return petal_kind_count(); }
 /// with a handle that you do not know.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
   return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
-    return petal_kind_get(index, info, error);
+    return petal_kind_get_at(index, info, error);
   });
 }
 /// Describes the kind of a name.

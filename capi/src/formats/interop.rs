@@ -122,7 +122,7 @@ pub extern "C" fn petal_format_count() -> usize {
 
 /// Describes the format at `index`, which is less than `petal_format_count()`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_format_get(
+pub unsafe extern "C" fn petal_format_get_at(
     index: usize,
     info: *mut petal_format_info,
     error: *mut petal_error,

@@ -174,7 +174,7 @@ pub unsafe extern "C" fn petal_index_find_row(
     row: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, out row], row.answer(Ok(index.find(id, from).unwrap_or(PETAL_INDEX_NO_ROW))))
+    boundary!(error, [read index, out row], row.answer(Ok(index.find_row(id, from).unwrap_or(PETAL_INDEX_NO_ROW))))
 }
 
 /// The number of no row.

@@ -23,7 +23,7 @@ pub unsafe extern "C" fn petal_builder_add_frequent(
     length: usize,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.frequent(key, weight)))
+    boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.add_frequent(key, weight)))
 }
 
 /// Gives a uint64_t key that is a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn petal_builder_add_frequent_u64(
     key: u64,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_u64(key, weight)))
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_frequent_u64(key, weight)))
 }
 
 /// Gives the hash of a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn petal_builder_add_frequent_hash(
     hash: u64,
     weight: f64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.frequent_hash(hash, weight)))
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_frequent_hash(hash, weight)))
 }
 
 /// Gives frequent non-members in order. `weights` is nullable: then each key has the weight 1. Otherwise it has one
@@ -59,6 +59,6 @@ pub unsafe extern "C" fn petal_builder_add_frequent_batch(
 ) -> petal_status {
     taking!(error, [keys, answers, change builder, maybe elements(weights, keys.len())], {
         keys::refuse_answers(answers)?;
-        builder.always(|builder| builder.frequent_batch(keys, weights))
+        builder.always(|builder| builder.add_frequent_batch(keys, weights))
     })
 }

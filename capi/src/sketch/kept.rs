@@ -29,5 +29,5 @@ pub unsafe extern "C" fn petal_sketch_keeps_keys(sketch: *const petal_sketch) ->
 /// Returns how many coded symbols the sketch has. 0 if its kind has none, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_symbol_count(sketch: *const petal_sketch) -> u64 {
-    number!([read sketch], sketch.symbols())
+    number!([read sketch], sketch.symbol_count())
 }

@@ -104,7 +104,7 @@ fn change(verb: u32, held: &mut Held, keys: &Keys, answers: &mut Answers, values
         (INSERT, Held::Builder(builder)) => done(answers, builder.add_batch(keys)),
         (EXCLUDE, Held::Builder(builder)) => done(answers, builder.exclude_batch(keys)),
         // Frequent non-members without weights each have the weight 1.
-        (FREQUENT, Held::Builder(builder)) => done(answers, builder.frequent_batch(keys, values.map(reals))),
+        (FREQUENT, Held::Builder(builder)) => done(answers, builder.add_frequent_batch(keys, values.map(reals))),
         (PUT, Held::MapBuilder(builder)) => done(answers, builder.put_batch(keys, given)),
         (verb, held) => Taken::none(refusal(verb, held)),
     }
