@@ -12,7 +12,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
         let at = |error| Failure::at(path, &error);
         match image.verify() {
             Err(error) if error.status() == Status::Unclean => image.mark_clean().map_err(at),
-            // The file is clean already, or damaged: the command does not accept bytes that differ from their checksums.
+            // The file is clean already, or damaged: the command takes no bytes that differ from their checksums.
             verified => verified.map_err(at),
         }
     })
