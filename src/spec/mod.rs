@@ -5,6 +5,7 @@ mod kind;
 mod parameter;
 
 pub use kind::{KINDS, KindId};
+pub(crate) use parameter::CLOCK;
 pub use parameter::{Domain, Parameter};
 
 use crate::error::{Error, Result, error};

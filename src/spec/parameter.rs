@@ -36,6 +36,15 @@ pub struct Parameter {
     pub word: Option<usize>,
 }
 
+/// What moves the window of a kind on that forgets its oldest keys. Each such kind has a header word for this.
+pub const CLOCK: Parameter = Parameter {
+    name: "clock",
+    summary: "the unit of the window: keys (the last capacity keys), or steps of time (with capacity keys in each step)",
+    default: 0.0,
+    domain: Domain::Choice(&["keys", "steps"]),
+    word: None,
+};
+
 impl Parameter {
     /// The number by which specs refer to the parameter: FNV-1a of its name, so that no central list is needed.
     pub const fn id(&self) -> u32 {

@@ -180,7 +180,7 @@ fn digests_that_are_too_short_are_refused() {
     assert!(short.hashes == 4 && short.bits > best.bits && short.bits < best.bits * 3 / 2, "{short:?}");
     let refused = sized(128, 1_000_000, 1e-6).unwrap_err();
     assert_eq!(refused.status(), Status::Contradiction);
-    assert!(refused.to_string().contains("too short"), "{refused}");
+    assert!(refused.to_string().contains("too few bits"), "{refused}");
     // 18 bits are enough for 2^18 places, and for 2^10 places if these are no power of two.
     assert!(petal::create(&spec(128, 1 << 18, 7, false)).is_ok());
     assert!(petal::create(&spec(128, 1 << 10, 7, false)).is_ok());

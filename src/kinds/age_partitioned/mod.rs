@@ -38,7 +38,7 @@ pub const SLICES: Parameter = Parameter {
 };
 
 /// The parameter for what moves the window on.
-pub const CLOCK: Parameter = Parameter { word: Some(1), ..super::rotating::CLOCK };
+pub const CLOCK: Parameter = Parameter { word: Some(1), ..crate::spec::CLOCK };
 
 /// How many 64-bit words the state has, the payload's last line.
 const STATE_WORDS: usize = 8;

@@ -61,13 +61,7 @@ pub const TOUCH: Parameter = Parameter {
 };
 
 /// The parameter for what moves the window on.
-pub const CLOCK: Parameter = Parameter {
-    name: "clock",
-    summary: "the unit of the window: keys (the last capacity keys), or steps of time (with capacity keys in each step)",
-    default: 0.0,
-    domain: Domain::Choice(&["keys", "steps"]),
-    word: Some(3),
-};
+pub const CLOCK: Parameter = Parameter { word: Some(3), ..crate::spec::CLOCK };
 
 /// The registry's row.
 pub const ROW: Row = Row {
