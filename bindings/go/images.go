@@ -121,8 +121,8 @@ func (f *Filter) Sync() error {
 }
 
 // MarkClean declares the present bytes to be right, and makes the filter clean: an image in place gets new checksums.
-// Call Vouch if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes the
-// filter.
+// Call MarkClean if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes
+// the filter.
 func (f *Filter) MarkClean() error {
 	return called("petal.Filter.MarkClean", func(failure *C.petal_error) {
 		C.petal_filter_mark_clean(f.toChange(),

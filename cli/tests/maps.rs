@@ -251,7 +251,7 @@ fn what_cannot_be_put_or_replaced_is_refused() {
         place.petal(&format!("map {verb} map table")).names(&["--key-file"]);
         assert_eq!(place.petal(&format!("map {verb} --key-file secret map table")).status, 0);
         place.petal_on(&format!("map {verb} --key-file - map -"), b"").names(&["only once"]);
-        // A file whose writer did not come to its end: vouch makes it clean.
+        // A file whose writer did not come to its end: mark-clean makes it clean.
         place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
         let clean = fs::read(place.path("map")).unwrap();
         let mut image = clean.clone();

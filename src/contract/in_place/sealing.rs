@@ -9,8 +9,8 @@ use core::sync::atomic::Ordering;
 
 impl Base {
     /// Brings an image in place up to date. An image that this handle found clean and changed becomes clean again:
-    /// payload and table first, then the count, then the state, each on the disk before the next. An image that nobody
-    /// vouches for, or that others share, is written to the disk and stays unclean. The cost depends on how much was
+    /// payload and table first, then the count, then the state, each on the disk before the next. An image that was
+    /// unclean before, or that others share, is written to the disk and stays unclean. The cost depends on how much was
     /// changed. The filter's own memory and an image that is only read need nothing.
     ///
     /// # Errors

@@ -22,8 +22,8 @@ impl Filter {
     /// insert meanwhile: the form has all keys whose insertion happened before.
     ///
     /// # Errors
-    /// The errors of [`Filter::compact_size`]; [`Status::BufferTooSmall`]; [`Status::Unclean`] if nobody vouches for
-    /// the filter, which the form could not say; [`Status::Corrupt`] if an image in place does not match its checksums;
+    /// The errors of [`Filter::compact_size`]; [`Status::BufferTooSmall`]; [`Status::Unclean`] if the filter is
+    /// unclean, which the form could not say; [`Status::Corrupt`] if an image in place does not match its checksums;
     /// [`Status::OutOfMemory`].
     pub fn serialize_compact(&self, to: &mut [u8]) -> Result<usize> {
         image::write_compact(self.base(), to)

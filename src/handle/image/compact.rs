@@ -46,9 +46,9 @@ pub fn compact_size(row: &Row, geometry: &Geometry) -> Result<usize> {
 /// meanwhile: the form has all keys whose insertion happened before.
 ///
 /// # Errors
-/// [`Status::Unsupported`] if the filter has no compact form; [`Status::BufferTooSmall`]; [`Status::Unclean`] if nobody
-/// vouches for the payload, which the form cannot say; [`Status::Corrupt`] if an image in place does not match its
-/// checksums; [`Status::OutOfMemory`].
+/// [`Status::Unsupported`] if the filter has no compact form; [`Status::BufferTooSmall`]; [`Status::Unclean`] if the
+/// filter is unclean, which the form cannot say; [`Status::Corrupt`] if an image in place does not match its checksums;
+/// [`Status::OutOfMemory`].
 pub fn write_compact(base: &Base, to: &mut [u8]) -> Result<usize> {
     let trailer = trailer_of(base.row(), base.geometry(), base.header().layout_version)?;
     let (length, given) = (trailer.length(), to.len());

@@ -66,8 +66,8 @@ pub trait Image: Sized {
     /// what the kind promises of its payload and, in an image in place, every region that has a checksum.
     ///
     /// # Errors
-    /// [`Status::Corrupt`], naming the bytes that differ. [`Status::Unclean`] if no bytes differ, but nobody vouches
-    /// for the payload: it is being changed, or was being changed when its process ended.
+    /// [`Status::Corrupt`], naming the bytes that differ. [`Status::Unclean`] if no bytes differ, but the payload is
+    /// being changed, or was being changed when its process ended.
     fn verify(&self) -> Result<()> {
         self.verify_with(&mut |_| {})
     }
