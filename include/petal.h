@@ -31,15 +31,15 @@
  * - petal_policy.h: filter policies of sorted tables, as LevelDB has them;
  * - petal_inline.h: lookups and insertions that the compiler puts into your program.
  *
- * CONVENTIONS, which hold for every function:
+ * CONVENTIONS, which hold for every function. docs/abi.md has the reasons, and what to know of forks, mapped files,
+ * limits on files and Windows.
  *
  * Names are `petal_<noun>_<verb>`. The handle comes first, outputs come last.
  *
- * Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number.
- * `petal_status_message()` explains the number. The last parameter of such a function is a `petal_error *`. Functions
- * that give one key to a handle have no such parameter, because time counts there. The error may be NULL. Otherwise a
- * failure fills in the error, with a message that names the parameter, the value and what is allowed. A success does
- * not touch the error.
+ * Status. A function that can fail returns a `petal_status`: `PETAL_OK` (0) or a negative number, which
+ * `petal_status_message()` explains. The last parameter is a `petal_error *`, which may be NULL. A failure fills the
+ * error in, with a message that names the parameter, the value and what is allowed; a success does not touch it.
+ * Functions that take one key have no such parameter where time counts.
  *
  * A function returns `PETAL_ERR_UNSUPPORTED` if the kind or the format cannot do what you ask. It returns
  * `PETAL_ERR_UNSUPPORTED_BY_HANDLE` if another handle could: one that you open in another mode, or a copy.
@@ -48,59 +48,28 @@
  * filter that you opened without its secret key. So a failed call never says that a key is absent.
  * `petal_filter_contains_checked*` return a status and write the answer.
  *
- * A function writes its outputs only on success. There are two exceptions: the answers of a batch lookup (after a
- * failure all 1, or all 0 for a map) and the numbers in a `petal_answers` (always written). The comments mark output
- * pointers that may be NULL as "nullable". Every other pointer is required, and NULL gives `PETAL_ERR_NULL`.
+ * A failed call changes no filter, leaves no half-written file, and writes no outputs. There are two exceptions: the
+ * answers of a batch lookup (after a failure all 1, or all 0 for a map) and the numbers in a `petal_answers` (always
+ * written). Output pointers that may be NULL are marked "nullable". Every other pointer is required, and NULL gives
+ * `PETAL_ERR_NULL`.
  *
- * A failed call changes no filter and leaves no half-written file.
+ * Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t, or a 64-bit hash. In filters
+ * and maps a uint64_t is its 8 little-endian bytes, and `contains(key) == contains_hash(hash(key))` with
+ * `petal_filter_hash()` or `petal_spec_hash()`. petal_sketch.h says what numbers and hashes are in sketches. Filters
+ * whose hash function is `PETAL_HASH_EXTERNAL` take hashes only.
  *
- * Keys are bytes (pointer and length; NULL with length 0 is the empty key), a uint64_t (the same as
- * its 8 little-endian bytes), or a 64-bit hash made with `petal_spec_hash()` or `petal_filter_hash()`:
- * `contains(key) == contains_hash(hash(key))`. Filters whose hash function is
- * `PETAL_HASH_EXTERNAL` take hashes only.
- *
- * Structs start with `struct_size`, and the default of every field is 0. So you can use `petal_spec spec = {0};` as it
- * is: a `struct_size` of 0 stands for the struct of the first release. Later versions append fields. To use those
- * fields too, begin with `petal_spec spec = PETAL_SPEC_INIT;`, or set `struct_size` to sizeof the struct. Each struct
- * has such a macro under its own name. The library accepts a struct from a later version if all fields that this
+ * Structs. The default of every field is 0, so `petal_spec spec = {0};` is right. A struct that may grow starts with
+ * `struct_size`, in which 0 stands for the struct of the first release. To use later fields, begin with its macro:
+ * `petal_spec spec = PETAL_SPEC_INIT;`. The library accepts a struct from a later version if all fields that this
  * version does not know are 0.
  *
- * Ownership. You own the handle that a function writes through a `**` parameter. Free the handle with the function
- * that the comment of its type names; free functions accept NULL. Functions return static strings. A function uses
- * buffers, specs, options and keys during the call only, unless its comment says more.
+ * Ownership. You own the handle that a function writes through a `**` parameter. Free it with the function that the
+ * comment of its type names; free functions accept NULL. Returned strings are static. Buffers, specs, options and keys
+ * are used during the call only, unless the comment says more.
  *
  * Threads. Functions that take a const handle may run in many threads at once on one handle. All other functions need
- * the handle to themselves. Two handles share nothing.
- *
- * Forks. A child has copies of its parent's handles. The child may use every builder and every filter in its own
- * memory. If the parent has opened an image to change it, the child can only read that image. A change through the
- * child's handle gives `PETAL_ERR_UNSUPPORTED_BY_HANDLE`. Freeing the child's handle frees memory and nothing else, so
- * that the parent's lock and the image stay as they are. A child that wants to change the image opens the image
- * itself.
- *
- * Callbacks. A callback must not use the handle of the call that runs the callback. A call must end by returning: let
- * no C++ exception and no longjmp pass through a call, and use no pthread_cancel inside one.
- *
- * The library never aborts, exits or prints, and it reads no environment variables. The library starts threads only
- * where options ask for threads: while a builder makes its filter, and while an index is searched. If a thread is to
- * start and the system has not even the hundred bytes of its record, Rust's standard library aborts. If the library
- * catches one of its own bugs, the call returns `PETAL_ERR_INTERNAL`. A handle that the call was changing then refuses
- * all further use (lookups say true): you can only free it.
- *
- * Mapped files. If another process truncates a file that is mapped, an access to the lost part raises SIGBUS. No
- * library can prevent that signal. A write into a hole of the file raises SIGBUS too if the disk is full. That happens
- * on file systems that cannot reserve room when you open the file to change it. Open with `PETAL_OPEN_LOAD` where that
- * may happen.
- *
- * Limits on the size of files (RLIMIT_FSIZE). The library looks at the limit before it writes to a file. A write that
- * would pass the limit gives `PETAL_ERR_NO_SPACE` with the `os_error` EFBIG, and the signal SIGXFSZ does not come. The
- * signal comes only if another thread lowers the limit between the look and the write.
- *
- * Windows. Paths are UTF-8, and `os_error` is a number of GetLastError. Nobody can truncate a mapped file. An error of
- * the disk, or a disk that is full below a sparse or compressed file, raises EXCEPTION_IN_PAGE_ERROR where other
- * systems raise SIGBUS. A file that somebody has open or mapped may refuse to be replaced: saving then fails, and the
- * old file stays. Locks of a killed process go when the system has ended that process, which may take a moment. A new
- * file in an old one's place has the old file's access control list, as far as that is allowed.
+ * the handle to themselves. Two handles share nothing. A callback must not use the handle of the call that runs it,
+ * and must return: no C++ exception, longjmp or pthread_cancel may pass through a call.
  */
 
 #ifndef PETAL_H
