@@ -162,7 +162,7 @@ static void digests(void) {
   spec.capacity = 1000000;
   spec.false_positive_rate = 1e-6;
   CHECK_STATUS(petal_filter_new(&spec, &none, &error), PETAL_ERR_CONTRADICTION);
-  CHECK(strstr(error.message, "too short") != NULL);
+  CHECK(strstr(error.message, "too few bits") != NULL);
   spec.kind = PETAL_KIND_BLOCKED;
   CHECK_STATUS(petal_filter_new(&spec, &none, NULL), PETAL_ERR_CONTRADICTION);
   CHECK(none == NULL);
