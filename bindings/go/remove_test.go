@@ -120,7 +120,7 @@ func TestBuilderExclude(t *testing.T) {
 	check(t, b.ExcludeUint64(5000))
 	check(t, b.ExcludeHash(9))
 	if insertions := must(b.KeyCount()); answers.Done != 3000 || insertions != 101 {
-		t.Errorf("%+v, %d offered", answers, insertions)
+		t.Errorf("%+v, %d insertions", answers, insertions)
 	}
 	f := must(b.Finish())
 	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
@@ -177,7 +177,7 @@ func TestBuilderFrequent(t *testing.T) {
 	check(t, b.AddFrequentUint64(9000, 1e-9))
 	check(t, b.AddFrequentHash(9, 1e9))
 	if insertions := must(b.KeyCount()); answers.Done != 3000 || insertions != 5001 {
-		t.Errorf("%+v, %d offered", answers, insertions)
+		t.Errorf("%+v, %d insertions", answers, insertions)
 	}
 	f := must(b.Finish())
 	check(t, f.ContainsBatch(Uint64Keys(members), &answers))
@@ -227,7 +227,7 @@ func TestBuilderTimes(t *testing.T) {
 		check(t, b.AddTimesHash(9, 2))
 		wants(t, b.AddTimesBatch(StringKeys(keys), times[1:], nil), ErrBufferTooSmall)
 		if insertions := must(b.KeyCount()); answers.Done != 4 || insertions != 12 {
-			t.Errorf("%s: %+v, %d offered", info.Name, answers, insertions)
+			t.Errorf("%s: %+v, %d insertions", info.Name, answers, insertions)
 		}
 		f := must(b.Finish())
 		for i, wanted := range []uint64{2, 3, 3, 0} {

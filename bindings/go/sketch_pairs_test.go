@@ -28,7 +28,7 @@ func TestSketchesSayWhatIsThere(t *testing.T) {
 		check(t, s.InsertUint64(1000+i))
 	}
 	told(Unknown, 0)(s.GetUint64(7))
-	if There.String() != "there" || SketchPresence(9).String() != "Presence(9)" {
+	if There.String() != "there" || SketchPresence(9).String() != "SketchPresence(9)" {
 		t.Error(There, SketchPresence(9))
 	}
 	wants(t, s.InsertValueUint64(1, 2), ErrUnsupported)

@@ -13,7 +13,7 @@ fn excerpts_are_found_in_their_file() {
     let excerpt = lines(30_000..30_060);
     let at = lines(20_000..30_000).len();
     place.file("excerpt", &excerpt);
-    place.file("non_member", lines(50_000..50_060));
+    place.file("non-member", lines(50_000..50_060));
     let hex: String = excerpt.iter().map(|byte| format!("{byte:02X}")).collect();
     place.petal("digest make -o fixed.digest one two").quiet();
     place.petal("verify fixed.digest").text();

@@ -59,7 +59,7 @@ class compact_view {
     });
   }
   /// Compares all of the form with its checksum.
-  result<void> try_check() const noexcept {
+  result<void> try_verify() const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_compact_verify(data_, length_, error); });
   }
   /// Opens the form where it lies, at a multiple of 8, for reading.
@@ -76,7 +76,7 @@ class compact_view {
   }
 
 #if PETAL_HPP_EXCEPTIONS
-  void check() const { try_check().value(); }
+  void verify() const { try_verify().value(); }
   filter open(const compact_options &options = {}) const { return try_open(options).value(); }
   filter load(const compact_options &options = {}) const { return try_load(options).value(); }
 #endif

@@ -300,7 +300,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
       noexcept(detail::is_nothrow_batch<Keys>()) {
     return change_and_tell<const petal_filter>(get(), petal_filter_insert_shared_batch, keys, is_new, nullptr);
   }
-  /// Adds to the count of keys that were offered. Threads may call it while others use the filter.
+  /// Adds to the count of keys that were inserted. Threads may call it while others use the filter.
   result<void> try_add_insertions(std::uint64_t keys) const noexcept {
     return detail::tried([&](petal_error *error) noexcept { return petal_filter_add_insertions(get(), keys, error); });
   }

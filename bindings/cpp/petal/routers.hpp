@@ -188,7 +188,7 @@ class router : public detail::image_owner<router, petal_router> {
     });
   }
   /// How often the router misleads queries.
-  result<petal_router_statistics> try_rates() const noexcept {
+  result<petal_router_statistics> try_statistics() const noexcept {
     const auto ask = [&](petal_router_statistics *rates, petal_error *error) noexcept {
       return petal_router_get_statistics(get(), rates, error);
     };
@@ -235,7 +235,7 @@ class router : public detail::image_owner<router, petal_router> {
   petal_router_route walk(const Key &key, petal_router_walk_state &memory) const {
     return try_walk(key, memory).value();
   }
-  petal_router_statistics rates() const { return try_rates().value(); }
+  petal_router_statistics statistics() const { return try_statistics().value(); }
 #endif
 
  private:

@@ -106,7 +106,7 @@ class session {
     return listed;
   }
   /// What the session chose, and what it cost so far.
-  result<petal_session_statistics> try_report() const noexcept {
+  result<petal_session_statistics> try_statistics() const noexcept {
     return detail::output(detail::sized<petal_session_statistics>(),
                           [&](petal_session_statistics *report, petal_error *error) noexcept {
       return petal_session_get_statistics(get(), report, error);
@@ -120,7 +120,7 @@ class session {
   bytes send() { return try_send().value(); }
   void receive(bytes message) { try_receive(message).value(); }
   std::vector<petal_sketch_listed> differences() const { return try_differences().value(); }
-  petal_session_statistics report() const { return try_report().value(); }
+  petal_session_statistics statistics() const { return try_statistics().value(); }
 #endif
 
  private:

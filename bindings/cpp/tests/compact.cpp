@@ -28,7 +28,7 @@ TEST(compact, forms) {
   EXPECT_EQ(form.length, petal::compact_size(f));
   const auto options = petal::compact_options().seed(7).verify();
   const auto opened = form.view().open(options), loaded = form.view().load(options);
-  form.view().check();
+  form.view().verify();
   for (std::uint64_t key : numbers(0, 10 * many)) {
     EXPECT_EQ(opened.contains(key), f.contains(key));
     EXPECT_EQ(loaded.contains(key), f.contains(key));
@@ -39,7 +39,7 @@ TEST(compact, forms) {
 
   aligned damaged = form;
   damaged.words[0] ^= 1;
-  EXPECT_EQ(damaged.view().try_check().error().status(), petal::status::corrupt);
+  EXPECT_EQ(damaged.view().try_verify().error().status(), petal::status::corrupt);
   EXPECT_EQ(damaged.view().try_open().error().status(), petal::status::corrupt);
   damaged.words.back() ^= 1;
   EXPECT_EQ(damaged.view().try_contains(petal::hash64{1}).error().status(), petal::status::corrupt);

@@ -123,7 +123,7 @@ void sessions() {
   }
   const auto listed = *ours.try_differences();
   CHECK(listed.size() == 1 && listed[0].number == 5 && listed[0].count == -1);
-  CHECK(ours.try_report()->their_count == 1 && !ours.try_send() && !petal::session().try_report());
+  CHECK(ours.try_statistics()->their_count == 1 && !ours.try_send() && !petal::session().try_statistics());
 }
 
 void routers() {
@@ -137,7 +137,7 @@ void routers() {
   CHECK(here.try_route("song", nullptr, 1)->neighbour == 2 && here.try_walk("song", walk)->level == 1);
   const double weights[3] = {1, 2, 3};
   CHECK(here.try_set_level_weights(weights, 3) && here.try_set_edge_weight(2, 1) && here.try_edge(2)->weight == 1);
-  CHECK(here.try_neighbours()->size() == 1 && here.try_rates()->levels == 3 && !here.try_set_node(3));
+  CHECK(here.try_neighbours()->size() == 1 && here.try_statistics()->levels == 3 && !here.try_set_node(3));
   CHECK(here.try_remove_edge(2) && there.try_remove("song") && !there.contains("song"));
 }
 

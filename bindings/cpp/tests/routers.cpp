@@ -88,15 +88,15 @@ TEST(Routers, HaveEdgesAndRates) {
   EXPECT_EQ(router.try_set_node(1).error().status(), petal::status::contradiction);
   router.remove_edge(9);
   EXPECT_FALSE(router.try_remove_edge(9));
-  EXPECT_EQ(router.rates().levels, 2u);
-  EXPECT_EQ(router.rates().is_overfull, 0u);
+  EXPECT_EQ(router.statistics().levels, 2u);
+  EXPECT_EQ(router.statistics().is_overfull, 0u);
   const auto image = router.serialize();
   const petal::router loaded = petal::router::load(image.data(), image.size());
   EXPECT_EQ(loaded.node(), 4u);
   EXPECT_EQ(loaded.neighbours().size(), 1u);
   loaded.verify();
   EXPECT_FALSE(petal::router::try_make(levels(9), 1));
-  EXPECT_FALSE(petal::router().try_rates());
+  EXPECT_FALSE(petal::router().try_statistics());
 }
 
 }  // namespace

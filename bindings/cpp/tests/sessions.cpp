@@ -42,11 +42,11 @@ TEST(Sessions, TellBothSidesWhatDiffers) {
       EXPECT_EQ(listed[i].count, i < 2 ? -1 : 1);
     }
     EXPECT_EQ(theirs.differences()[0].number, 0u);
-    const petal_session_statistics report = ours.report();
+    const petal_session_statistics report = ours.statistics();
     EXPECT_EQ(report.used_kept_symbols, flags);
     EXPECT_EQ(report.method,
               static_cast<petal_session_method>(flags ? PETAL_SESSION_METHOD_RIBLT : PETAL_SESSION_METHOD_PINSKETCH));
-    EXPECT_EQ(report.sent_bytes, theirs.report().received_bytes);
+    EXPECT_EQ(report.sent_bytes, theirs.statistics().received_bytes);
     EXPECT_EQ(report.their_count, 1002u);
   }
 }
@@ -60,7 +60,7 @@ TEST(Sessions, OfEqualSetsListNothing) {
   }
   EXPECT_TRUE(ours.differences().empty());
   EXPECT_TRUE(theirs.differences().empty());
-  EXPECT_EQ(theirs.report().method, static_cast<petal_session_method>(PETAL_SESSION_METHOD_EQUAL));
+  EXPECT_EQ(theirs.statistics().method, static_cast<petal_session_method>(PETAL_SESSION_METHOD_EQUAL));
 }
 
 TEST(Sessions, RefuseWhatIsNotDue) {
@@ -73,9 +73,9 @@ TEST(Sessions, RefuseWhatIsNotDue) {
   EXPECT_EQ(theirs.try_receive(petal::bytes(message.data(), 10)).status(), petal::status::truncated);
   EXPECT_EQ(theirs.try_receive(petal::bytes(message.data(), message.size() - 1)).status(), petal::status::corrupt);
   EXPECT_THROW(theirs.receive(petal::bytes()), petal::error);
-  EXPECT_EQ(theirs.report().messages, 0u);
+  EXPECT_EQ(theirs.statistics().messages, 0u);
   theirs.receive(message);
-  EXPECT_EQ(theirs.report().messages, 1u);
+  EXPECT_EQ(theirs.statistics().messages, 1u);
   EXPECT_EQ(petal::session::try_make(petal::sketch(petal::spec().capacity(5)), petal::session_role::initiator).status(),
             petal::status::unsupported);
 }
@@ -101,7 +101,7 @@ TEST(Sessions, ThatWereMovedFromHaveFailed) {
   EXPECT_EQ(ours.try_send().status(), petal::status::null);
   EXPECT_EQ(ours.try_receive(petal::bytes()).status(), petal::status::null);
   EXPECT_EQ(ours.try_differences().status(), petal::status::null);
-  EXPECT_EQ(ours.try_report().status(), petal::status::null);
+  EXPECT_EQ(ours.try_statistics().status(), petal::status::null);
   EXPECT_EQ(moved.turn(), petal::session_turn::send);
 }
 

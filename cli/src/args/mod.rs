@@ -124,7 +124,7 @@ pub enum Command {
     /// Check every byte of filters' files against their checksums.
     #[command(after_long_help = manual::after_help("verify"))]
     Verify(Filters),
-    /// Declare an unclean file clean as it is, after its writer was stopped.
+    /// Declare an unclean file clean as it is, once its writer is gone.
     ///
     /// A program that inserts into a file first marks the file as unclean. At the end it writes new checksums and marks
     /// the file as clean. This command does the same for an unclean file as it is now.
