@@ -39,9 +39,9 @@ pub enum Status {
     /// The filter takes hashes only.
     ExternalHash = -15,
     /// The filter is keyed and its secret key was not given.
-    KeyMissing = -16,
+    SecretMissing = -16,
     /// The secret key given is not the one that the filter was made with.
-    KeyMismatch = -17,
+    SecretMismatch = -17,
     /// The bytes are not a Petal image.
     Foreign = -18,
     /// The image ends before it is complete.
@@ -95,8 +95,8 @@ impl Status {
         Status::Unsupported,
         Status::Incompatible,
         Status::ExternalHash,
-        Status::KeyMissing,
-        Status::KeyMismatch,
+        Status::SecretMissing,
+        Status::SecretMismatch,
         Status::Foreign,
         Status::Truncated,
         Status::Corrupt,
@@ -140,8 +140,8 @@ impl Status {
             Status::Unsupported => c"the kind, or the format, cannot do that",
             Status::Incompatible => c"the filters differ in kind, layout, geometry, hash function, seed or key",
             Status::ExternalHash => c"the filter takes hashes only",
-            Status::KeyMissing => c"the filter is keyed and its secret key was not given",
-            Status::KeyMismatch => c"the secret key is not the one that the filter was made with",
+            Status::SecretMissing => c"the filter is keyed and its secret key was not given",
+            Status::SecretMismatch => c"the secret key is not the one that the filter was made with",
             Status::Foreign => c"the bytes are not a Petal image",
             Status::Truncated => c"the image ends before it is complete",
             Status::Corrupt => c"the image contradicts itself or its checksum",

@@ -27,25 +27,25 @@ const (
 	ErrBufferTooSmall    Status = C.PETAL_ERR_BUFFER_TOO_SMALL
 	ErrMisaligned        Status = C.PETAL_ERR_MISALIGNED
 	// ErrUnsupported says that the kind, or the format, does not support the call.
-	ErrUnsupported  Status = C.PETAL_ERR_UNSUPPORTED
-	ErrIncompatible Status = C.PETAL_ERR_INCOMPATIBLE
-	ErrExternalHash Status = C.PETAL_ERR_EXTERNAL_HASH
-	ErrKeyMissing   Status = C.PETAL_ERR_SECRET_MISSING
-	ErrKeyMismatch  Status = C.PETAL_ERR_SECRET_MISMATCH
-	ErrForeign      Status = C.PETAL_ERR_FOREIGN
-	ErrTruncated    Status = C.PETAL_ERR_TRUNCATED
-	ErrCorrupt      Status = C.PETAL_ERR_CORRUPT
-	ErrNewerVersion Status = C.PETAL_ERR_NEWER_VERSION
-	ErrUnclean      Status = C.PETAL_ERR_UNCLEAN
-	ErrIO           Status = C.PETAL_ERR_IO
-	ErrNotFound     Status = C.PETAL_ERR_NOT_FOUND
-	ErrAccessDenied Status = C.PETAL_ERR_ACCESS_DENIED
-	ErrNoSpace      Status = C.PETAL_ERR_NO_SPACE
-	ErrLocked       Status = C.PETAL_ERR_LOCKED
-	ErrMappedPath   Status = C.PETAL_ERR_MAPPED_PATH
-	ErrCancelled    Status = C.PETAL_ERR_CANCELLED
-	ErrCallback     Status = C.PETAL_ERR_CALLBACK
-	ErrFull         Status = C.PETAL_ERR_FULL
+	ErrUnsupported    Status = C.PETAL_ERR_UNSUPPORTED
+	ErrIncompatible   Status = C.PETAL_ERR_INCOMPATIBLE
+	ErrExternalHash   Status = C.PETAL_ERR_EXTERNAL_HASH
+	ErrSecretMissing  Status = C.PETAL_ERR_SECRET_MISSING
+	ErrSecretMismatch Status = C.PETAL_ERR_SECRET_MISMATCH
+	ErrForeign        Status = C.PETAL_ERR_FOREIGN
+	ErrTruncated      Status = C.PETAL_ERR_TRUNCATED
+	ErrCorrupt        Status = C.PETAL_ERR_CORRUPT
+	ErrNewerVersion   Status = C.PETAL_ERR_NEWER_VERSION
+	ErrUnclean        Status = C.PETAL_ERR_UNCLEAN
+	ErrIO             Status = C.PETAL_ERR_IO
+	ErrNotFound       Status = C.PETAL_ERR_NOT_FOUND
+	ErrAccessDenied   Status = C.PETAL_ERR_ACCESS_DENIED
+	ErrNoSpace        Status = C.PETAL_ERR_NO_SPACE
+	ErrLocked         Status = C.PETAL_ERR_LOCKED
+	ErrMappedPath     Status = C.PETAL_ERR_MAPPED_PATH
+	ErrCancelled      Status = C.PETAL_ERR_CANCELLED
+	ErrCallback       Status = C.PETAL_ERR_CALLBACK
+	ErrFull           Status = C.PETAL_ERR_FULL
 
 	// ErrUnsupportedByHandle says that the kind supports the call, but this handle does not: it is open for reading,
 	// shared, or in place.

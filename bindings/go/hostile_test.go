@@ -105,7 +105,7 @@ var verdicts = []struct{ petal, view error }{
 	{ErrNewerVersion, view.ErrNewerVersion},
 	{ErrUnclean, view.ErrUnclean},
 	{ErrUnsupported, view.ErrUnsupported},
-	{ErrKeyMismatch, view.ErrKeyMismatch},
+	{ErrSecretMismatch, view.ErrSecretMismatch},
 	{ErrContradiction, view.ErrContradiction},
 }
 

@@ -128,7 +128,7 @@ func TestSecretKeys(t *testing.T) {
 	check(t, without.UnmarshalBinary(image))
 	defer without.Close()
 	found, err := without.ContainsCheckedUint64(1 << 50)
-	wants(t, err, ErrKeyMissing)
+	wants(t, err, ErrSecretMissing)
 	if !found || must(without.Describe()).State.Has(StateCanHash) {
 		t.Error("without its key it cannot know")
 	}
@@ -137,7 +137,7 @@ func TestSecretKeys(t *testing.T) {
 	if !with.ContainsUint64(99) || with.ContainsUint64(1<<50) && with.ContainsUint64(1<<51) {
 		t.Error("with its key it does not know")
 	}
-	wants(t, errorIn(Load(image, &OpenOptions{Key: [16]byte{9}})), ErrKeyMismatch)
+	wants(t, errorIn(Load(image, &OpenOptions{Key: [16]byte{9}})), ErrSecretMismatch)
 }
 
 // Readers need no lock, and filters share no state.

@@ -97,7 +97,7 @@ func (s *Sketch) Merge(other *Sketch) error {
 
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
-// some numbers are missing; a pinsketch then lists none. Returns [ErrKeyMissing] if the secret key was not given.
+// some numbers are missing; a pinsketch then lists none. Returns [ErrSecretMissing] if the secret key was not given.
 func (s *Sketch) List() (listed []SketchListed, complete bool, err error) {
 	description, err := s.Describe()
 	if err != nil {

@@ -168,7 +168,7 @@ fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[Str
         spec.set(parameter, value).map_err(failed)?;
     }
     let hasher = spec.hasher().map_err(|error| match error.status() {
-        Status::KeyMissing => Failure::new(format_args!("--hash {} needs a secret key: --key-file FILE", spec.hash)),
+        Status::SecretMissing => Failure::new(format_args!("--hash {} needs a secret key: --key-file FILE", spec.hash)),
         Status::Contradiction if key.is_some() => Failure::new(format_args!("--key-file: {error}")),
         Status::Contradiction => Failure::new(format_args!("--seed: {error}")),
         _ => error.into(),

@@ -61,7 +61,7 @@ pub fn look(filter: &Filter) {
     if let Err(error) = filter.contains_batch(&keys, &mut answers) {
         // Integers are keys of eight bytes.
         let takes_integers = filter.base().row().hashing.universe.is_some();
-        assert!(takes_integers || matches!(error.status(), Status::ExternalHash | Status::KeyMissing), "{error}");
+        assert!(takes_integers || matches!(error.status(), Status::ExternalHash | Status::SecretMissing), "{error}");
         assert_eq!(answers.true_count, 3);
     }
 

@@ -125,7 +125,7 @@ impl Aggregate {
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`, a value that is not finite, or more
     /// previous states than `states`; [`Status::Unsupported`] without an aggregator's memories;
-    /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`]; [`Status::Full`] after
+    /// [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::SecretMissing`]; [`Status::Full`] after
     /// 2^62 meetings. Nothing is changed then.
     #[inline]
     pub fn add(
@@ -196,7 +196,7 @@ impl Aggregate {
     /// the aggregator finds out which one is aggregated. Looks up all states.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] without a disseminator's memory; [`Status::KeyMissing`]; [`Status::OutOfMemory`].
+    /// [`Status::Unsupported`] without a disseminator's memory; [`Status::SecretMissing`]; [`Status::OutOfMemory`].
     #[inline]
     pub fn list_sent(&self, aggregator: impl AsRef<[u8]>) -> Result<Vec<u32>> {
         self.list_sent_hash(self.hash_of(aggregator.as_ref())?)
@@ -232,7 +232,7 @@ impl Aggregate {
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for a state that is not below the parameter `states`; [`Status::Unsupported`] without a
-    /// disseminator's memory; [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::KeyMissing`].
+    /// disseminator's memory; [`Status::UnsupportedByHandle`] if the handle is for reading; [`Status::SecretMissing`].
     #[inline]
     pub fn record_sent(
         &mut self,

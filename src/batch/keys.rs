@@ -58,8 +58,8 @@ impl<'a> Keys<'a> {
     ///
     /// # Errors
     /// [`Status::Offsets`](crate::Status::Offsets), [`Status::ExternalHash`](crate::Status::ExternalHash),
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for byte
-    /// strings that are not integers where keys are integers.
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing); [`Status::OutOfRange`](crate::Status::OutOfRange) for
+    /// byte strings that are not integers where keys are integers.
     pub fn check(&self, hasher: &Hasher) -> Result<()> {
         match self {
             Keys::Hashes(_) => return Ok(()),

@@ -108,7 +108,7 @@ pub trait SketchKind: Payload {
     /// The numbers that are there. Takes at most about as many steps as there are cells, whatever they hold.
     ///
     /// # Errors
-    /// [`Status::OutOfMemory`]; [`Status::KeyMissing`].
+    /// [`Status::OutOfMemory`]; [`Status::SecretMissing`].
     fn list(&self) -> Result<Listing>;
 
     /// What the sketch says of a number, in constant time. `None` if sketches of this kind cannot be asked.

@@ -23,7 +23,7 @@ impl Digest {
     /// [`Status::Full`](crate::Status::Full) if the table has no room for another id;
     /// [`Status::Contradiction`](crate::Status::Contradiction) while a payload is open;
     /// [`Status::UnsupportedByHandle`](crate::Status::UnsupportedByHandle) if the image is open for reading;
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing). The digest then stays as it was.
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing). The digest then stays as it was.
     #[inline]
     pub fn add(&mut self, payload: u64, bytes: impl AsRef<[u8]>) -> Result<()> {
         self.add_bytes(payload, bytes.as_ref())

@@ -75,7 +75,7 @@ impl Digest {
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an excerpt shorter than [`Digest::shortest_excerpt`],
     /// longer than `max_excerpt`, or without a block (such as one byte repeated, if blocks are cut by content);
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     #[inline]
     pub fn find(&self, excerpt: impl AsRef<[u8]>, options: &DigestFindOptions) -> Result<DigestFindResult> {
         self.find_bytes(excerpt.as_ref(), options)

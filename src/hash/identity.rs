@@ -27,7 +27,7 @@ impl Hasher {
     /// - SipHash-1-3: its 128-bit form, under the secret key.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash.
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] where this hasher cannot hash.
     #[inline]
     pub fn identify(&self, key: &[u8]) -> core::result::Result<u128, Status> {
         match self.function {
@@ -38,7 +38,7 @@ impl Hasher {
             }
             HashFunction::SipHash13 => match &self.sip {
                 Some((_, secret)) => Ok(SipHasher13::new_with_key(secret).hash(key).as_u128()),
-                None => Err(Status::KeyMissing),
+                None => Err(Status::SecretMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
             HashFunction::Format

@@ -58,12 +58,12 @@ impl Hasher {
     /// instead.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`] for a keyed function without a key; [`Status::Contradiction`] for a key or a seed that
+    /// [`Status::SecretMissing`] for a keyed function without a key; [`Status::Contradiction`] for a key or a seed that
     /// the function would not use.
     pub fn new(function: HashFunction, seed: u64, key: Option<&SecretKey>) -> Result<Hasher> {
         match (function, key) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
-                Err(error!(KeyMissing, "hash = {function} needs a secret key that is not all zeros"))
+                Err(error!(SecretMissing, "hash = {function} needs a secret key that is not all zeros"))
             }
             (HashFunction::SipHash13 | HashFunction::SipHash24, Some(_)) if seed != 0 => {
                 Err(error!(Contradiction, "seed = {seed} has no meaning with hash = {function}, which takes a key"))
@@ -84,8 +84,8 @@ impl Hasher {
     /// The hasher of a filter that was read from an image, which knows the identifier of a key but not the key.
     ///
     /// # Errors
-    /// [`Status::KeyMismatch`] if `key` is not the one with this identifier; [`Status::Contradiction`] for a key to a
-    /// function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
+    /// [`Status::SecretMismatch`] if `key` is not the one with this identifier; [`Status::Contradiction`] for a key to
+    /// a function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
     pub fn reopen(function: HashFunction, identifier: u64, key: Option<&SecretKey>) -> Result<Hasher> {
         match (function, key) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => {
@@ -94,7 +94,7 @@ impl Hasher {
                     return Ok(hasher);
                 }
                 Err(error!(
-                    KeyMismatch,
+                    SecretMismatch,
                     "the secret key has identifier {:#018x}, the filter's has {identifier:#018x}", hasher.identifier
                 ))
             }
@@ -178,13 +178,13 @@ impl Hasher {
     /// Checks that a key of this length can be taken whole.
     ///
     /// # Errors
-    /// [`Status::OutOfRange`] where keys are digests, for another length; [`Status::KeyMissing`] where parts of keys
+    /// [`Status::OutOfRange`] where keys are digests, for another length; [`Status::SecretMissing`] where parts of keys
     /// are hashed under a secret key that nobody gave.
     #[inline]
     pub(crate) fn check_whole(&self, length: usize) -> Result<()> {
         match self.function {
             HashFunction::Format if self.of_parts.is_some_and(HashFunction::is_keyed) && self.sip.is_none() => {
-                Err(Status::KeyMissing.into())
+                Err(Status::SecretMissing.into())
             }
             HashFunction::Digest if 8 * length as u128 != self.identifier.into() => {
                 Err(self.explain(Status::OutOfRange, length))
@@ -198,7 +198,7 @@ impl Hasher {
         match self.function {
             HashFunction::External => Some(Status::ExternalHash),
             HashFunction::Format | HashFunction::Digest => Some(Status::Unsupported),
-            HashFunction::SipHash13 | HashFunction::SipHash24 if self.sip.is_none() => Some(Status::KeyMissing),
+            HashFunction::SipHash13 | HashFunction::SipHash24 if self.sip.is_none() => Some(Status::SecretMissing),
             _ => None,
         }
     }
@@ -206,18 +206,18 @@ impl Hasher {
     /// The hash of a byte string.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] where this hasher cannot hash; [`Status::OutOfRange`] for a
-    /// byte string that is not an integer where keys are integers.
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] where this hasher cannot hash; [`Status::OutOfRange`] for
+    /// a byte string that is not an integer where keys are integers.
     #[inline]
     pub fn hash_bytes(&self, key: &[u8]) -> core::result::Result<u64, Status> {
         match self.function {
             HashFunction::Xxh3 => Ok(xxh3_64_with_seed(key, self.identifier)),
             HashFunction::Xxh64 => Ok(xxh64(key, self.identifier)),
             HashFunction::Xxph3 => Ok(xxph3_64(key)),
-            HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::KeyMissing),
+            HashFunction::SipHash13 => self.sip.as_ref().map(|(sip, _)| sip.hash(key)).ok_or(Status::SecretMissing),
             HashFunction::SipHash24 => match &self.sip {
                 Some((_, secret)) => Ok(SipHasher24::new_with_key(secret).hash(key)),
-                None => Err(Status::KeyMissing),
+                None => Err(Status::SecretMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
             HashFunction::Format | HashFunction::Digest => Err(Status::Unsupported),
@@ -393,10 +393,10 @@ mod tests {
         assert!(!format!("{hasher:?}").contains("7, 7"));
         assert_eq!(
             Hasher::reopen(HashFunction::SipHash13, id, Some(&[8; 16])).unwrap_err().status(),
-            Status::KeyMismatch
+            Status::SecretMismatch
         );
         let locked = Hasher::reopen(HashFunction::SipHash13, id, None).unwrap();
-        assert_eq!(locked.hash_bytes(b"x"), Err(Status::KeyMissing));
+        assert_eq!(locked.hash_bytes(b"x"), Err(Status::SecretMissing));
         let open = Hasher::reopen(HashFunction::SipHash13, id, Some(&key)).unwrap();
         assert_eq!(open.hash_bytes(b"x"), hasher.hash_bytes(b"x"));
     }

@@ -179,7 +179,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Status::OutOfRange`] for more than 64 bits for a feature; [`Status::ExternalHash`] if the index takes hashes;
-    /// [`Status::KeyMissing`]; [`Status::OutOfMemory`].
+    /// [`Status::SecretMissing`]; [`Status::OutOfMemory`].
     pub fn row_of(&self, features: impl IntoIterator<Item = (impl AsRef<[u8]>, u32)>) -> Result<Vec<u8>> {
         let (made, hasher) = (self.features()?, self.base().hasher());
         self.row_of_hashes(

@@ -96,7 +96,7 @@ impl IndexFeatures {
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for a row of another width, or more than 64 bits;
     /// [`Status::ExternalHash`](crate::Status::ExternalHash) if the hash function is external;
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing). The row then stays as it was.
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing). The row then stays as it was.
     pub fn add(&self, row: &mut [u64], feature: &[u8], bits: u32) -> Result<()> {
         let hash = self.hasher.hash_bytes(feature).map_err(Error::from)?;
         self.add_hash(row, hash, bits)

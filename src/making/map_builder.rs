@@ -62,11 +62,11 @@ impl MapBuilder {
     /// that is made empty keeps their join, and any other kind refuses two.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
-    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits` cannot
-    /// hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file. The
-    /// [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already here. The
-    /// key is not added then.
+    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::SecretMissing`](crate::Status::SecretMissing)
+    /// if the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a value that `value_bits`
+    /// cannot hold; [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary
+    /// file. The [`Status::Contradiction`](crate::Status::Contradiction) of [`MapBuilder::finish`] may come up already
+    /// here. The key is not added then.
     #[inline]
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<()> {
         self.put_bytes(key.as_ref(), value)

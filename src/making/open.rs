@@ -88,7 +88,7 @@ pub struct OpenOptions {
 /// # Errors
 /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
 /// [`Status::Corrupt`](crate::Status::Corrupt), [`Status::NewerVersion`](crate::Status::NewerVersion),
-/// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::KeyMismatch`](crate::Status::KeyMismatch),
+/// [`Status::Misaligned`](crate::Status::Misaligned), [`Status::SecretMismatch`](crate::Status::SecretMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) for a kind that this build leaves out.
 ///
 /// # Safety
@@ -276,7 +276,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
 ///
 /// # Errors
 /// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::Corrupt`](crate::Status::Corrupt),
-/// [`Status::KeyMismatch`](crate::Status::KeyMismatch),
+/// [`Status::SecretMismatch`](crate::Status::SecretMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
 pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
     let row = registry::find(header.kind).filter(|row| header.layout_version <= row.form.layout_version).ok_or_else(

@@ -72,7 +72,7 @@ impl Router {
     /// Inserts a byte key, which this node has from now on. Constant time.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; the errors of
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot be hashed; the errors of
     /// [`Router::insert_hash`].
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<()> {
@@ -188,7 +188,7 @@ impl Router {
     /// Whether this node itself may have a byte key. Constant time.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot be hashed.
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         Ok(self.contains_hash(self.hash_of(key.as_ref())?))

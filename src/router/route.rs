@@ -133,8 +133,8 @@ impl Router {
     /// prevents that. Linear in edges times levels.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
-    /// the key cannot be hashed.
+    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::SecretMissing`](crate::Status::SecretMissing)
+    /// if the key cannot be hashed.
     #[inline]
     pub fn route(&self, key: impl AsRef<[u8]>, from: Option<u64>, hops_left: u32) -> Result<Route> {
         Ok(self.route_hash(self.hash_of(key.as_ref())?, from, hops_left))
@@ -170,8 +170,8 @@ impl Router {
     /// query then goes on. Linear in edges times levels.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::KeyMissing`](crate::Status::KeyMissing) if
-    /// the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a walk that cannot be, which
+    /// [`Status::ExternalHash`](crate::Status::ExternalHash) or [`Status::SecretMissing`](crate::Status::SecretMissing)
+    /// if the key cannot be hashed; [`Status::OutOfRange`](crate::Status::OutOfRange) for a walk that cannot be, which
     /// stays as it is.
     #[inline]
     pub fn walk(&self, key: impl AsRef<[u8]>, walk: &mut Walk) -> Result<Route> {

@@ -146,7 +146,7 @@ impl Course {
     /// elements if they are at hand.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing); [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn explains(&mut self, found: &Found) -> Result<bool> {
         let words = self.set.of.words();
         let count = |elements: &[u64]| (elements.len() / words) as u64;

@@ -80,7 +80,7 @@ pub fn read(from: &mut Cursor) -> Result<(f64, Option<Filter>)> {
 /// Divides elements by a filter.
 ///
 /// # Errors
-/// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::KeyMissing`](crate::Status::KeyMissing).
+/// [`Status::OutOfMemory`](crate::Status::OutOfMemory); [`Status::SecretMissing`](crate::Status::SecretMissing).
 pub fn part(of: &Elements, elements: &[u64], filter: Option<&Filter>) -> Result<Parted> {
     let mut parted = Parted { passing: try_vec(elements.len())?, stopped: Vec::new() };
     for element in elements.chunks_exact(of.words()) {

@@ -133,7 +133,7 @@ impl Session {
     /// # Errors
     /// [`Status::Unsupported`] for a sketch of whole keys, for one that has neither coded symbols nor kept keys, and if
     /// kept symbols are asked for and there are none; [`Status::Contradiction`] for a sketch that is visibly not a set,
-    /// because keys were subtracted or removed that it did not have; [`Status::KeyMissing`]; [`Status::Unclean`];
+    /// because keys were subtracted or removed that it did not have; [`Status::SecretMissing`]; [`Status::Unclean`];
     /// [`Status::OutOfMemory`].
     pub fn new(sketch: &Sketch, role: Role, kept_symbols: bool) -> Result<Session> {
         let base = sketch.base();

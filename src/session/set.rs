@@ -44,7 +44,7 @@ impl Elements {
     /// The hash of an element.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing).
     pub fn hash(&self, element: &[u64]) -> Result<u64> {
         if let [number] = element {
             return Ok(self.hasher.hash_u64(*number)?);
@@ -59,7 +59,7 @@ impl Elements {
     /// The XOR of the hashes of many elements.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing).
     pub fn checksum(&self, elements: &[u64]) -> Result<u64> {
         elements.chunks_exact(self.words()).try_fold(0, |sum, element| Ok(sum ^ self.hash(element)?))
     }

@@ -86,8 +86,8 @@ impl Sketch {
     /// reduces the hash to such a number.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the handle is for reading; [`Status::KeyMissing`] if numbers cannot be placed without
-    /// the secret key; [`Status::Corrupt`] if an image in place does not match its checksums.
+    /// [`Status::Unsupported`] if the handle is for reading; [`Status::SecretMissing`] if numbers cannot be placed
+    /// without the secret key; [`Status::Corrupt`] if an image in place does not match its checksums.
     pub fn insert_hash(&mut self, hash: u64) -> Result<()> {
         self.base().check_capability("insert", Capabilities::INSERT)?;
         self.add(&[self.number_of_hash(hash)?], 1)
@@ -398,7 +398,7 @@ impl Sketch {
     /// sets.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].
+    /// [`Status::SecretMissing`] without the secret key that places numbers; [`Status::OutOfMemory`].
     pub fn list(&self) -> Result<Listing> {
         self.base().check_kind("list", Capabilities::LIST)?;
         self.check_numbers()?;

@@ -35,7 +35,7 @@ impl Sketch {
     /// What the sketch says of the hash of a key, as [`Sketch::get_u64`] of a number.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind cannot be asked for single numbers; [`Status::KeyMissing`] without the
+    /// [`Status::Unsupported`] if the kind cannot be asked for single numbers; [`Status::SecretMissing`] without the
     /// secret key that places numbers.
     pub fn get_hash(&self, hash: u64) -> Result<Presence> {
         self.get_u64(self.number_of_hash(hash)?)
@@ -44,7 +44,7 @@ impl Sketch {
     /// The number of a byte key.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`] without the secret key that hashes keys.
+    /// [`Status::SecretMissing`] without the secret key that hashes keys.
     #[inline]
     pub fn number_of(&self, key: impl AsRef<[u8]>) -> Result<u64> {
         self.number_of_bytes(key.as_ref())

@@ -59,7 +59,7 @@ impl Stream {
     /// A stream that has neither written nor read a symbol.
     ///
     /// # Errors
-    /// [`Status::Unsupported`] if the kind of the sketch has no coded symbols; [`Status::KeyMissing`] without the
+    /// [`Status::Unsupported`] if the kind of the sketch has no coded symbols; [`Status::SecretMissing`] without the
     /// secret key.
     pub fn new(sketch: &Sketch) -> Result<Stream> {
         if sketch.symbol_count() == 0 {

@@ -59,7 +59,7 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past `most_bytes`; [`Status::Foreign`](crate::Status::Foreign),
 /// [`Status::Truncated`](crate::Status::Truncated), [`Status::Corrupt`](crate::Status::Corrupt),
-/// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::KeyMismatch`](crate::Status::KeyMismatch),
+/// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::SecretMismatch`](crate::Status::SecretMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) as for images;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind has another handle;
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).

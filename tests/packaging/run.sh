@@ -18,7 +18,7 @@ trap 'rm -rf "$work"' EXIT
 log=$work/log
 CC=${CC:-cc}
 CXX=${CXX:-c++}
-limit=12100000 # bytes of libpetal.a: a guard against what slips in, not an aim
+limit=12250000 # bytes of libpetal.a: a guard against what slips in, not an aim
 . "$here/checks.sh"
 soname=libpetal.so.${version%%.*}
 
@@ -354,7 +354,7 @@ check "the symbols are the same" same_symbols
 check "a program with it has at most 700,000 bytes" at_most 700000 one
 check "its shared library has at most 1,400,000 bytes" test "$(wc -c <"$work/built-one/lib/libpetal.so")" -le 1400000
 check "a program with all kinds is linked" link_with all "$work/build/lib/libpetal.a"
-check "that program stays below 4,300,000 bytes, which is a guard and not an aim" at_most 4300000 all
+check "that program stays below 4,350,000 bytes, which is a guard and not an aim" at_most 4350000 all
 
 # --- Two archives made by Rust in one program ------------------------------------------------------------------------
 

@@ -102,7 +102,7 @@ fn the_last_of_many_is_asked_as_the_first_is() {
     let large = filled(&hashed(&Spec { capacity: 1 << 20, ..Spec::default() }, HashFunction::SipHash13, 1), 0..50);
     far[0] = &large;
     let external = all.iter().map(|(_, filter)| filter).collect();
-    let lists = [(external, Status::ExternalHash), (handles, Status::KeyMissing), (far, Status::KeyMissing)];
+    let lists = [(external, Status::ExternalHash), (handles, Status::SecretMissing), (far, Status::SecretMissing)];
     for (handles, refusal) in lists {
         let handles: Vec<&Filter> = handles;
         let mut bytes = vec![0; handles.len()];

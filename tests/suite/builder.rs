@@ -250,7 +250,7 @@ fn wrong_options_and_specs_are_refused_at_once() {
     assert_eq!(status(&Spec { false_positive_rate: 2.0, ..plain }, none()), Some(Status::FalsePositiveRate));
     assert_eq!(status(&Spec { false_positive_rate: f64::NAN, ..plain }, none()), Some(Status::FalsePositiveRate));
     assert_eq!(status(&Spec { kind: Some(petal::KindId(999)), ..plain }, none()), Some(Status::UnknownValue));
-    assert_eq!(status(&Spec { hash: HashFunction::SipHash13, ..plain }, none()), Some(Status::KeyMissing));
+    assert_eq!(status(&Spec { hash: HashFunction::SipHash13, ..plain }, none()), Some(Status::SecretMissing));
     assert_eq!(status(&Spec { bits: 1 << 63, capacity: 1, ..plain }, none()), Some(Status::TooLarge));
 }
 

@@ -272,7 +272,7 @@ fn forms_are_only_read() {
 fn hash_and_key_come_from_whoever_opens() {
     let spec = hashed(&Spec { capacity: CAPACITY, ..Spec::default() }, HashFunction::SipHash13, 7);
     let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 0);
-    fails(form.open(&CompactOptions { key: None, ..options(&spec) }), Status::KeyMissing);
+    fails(form.open(&CompactOptions { key: None, ..options(&spec) }), Status::SecretMissing);
     fails(form.open(&CompactOptions { hash: HashFunction::Xxh3, ..options(&spec) }), Status::Contradiction);
     let opened = form.open(&options(&spec)).unwrap();
     assert!((0..CAPACITY).all(|i| opened.contains_u64(i)));

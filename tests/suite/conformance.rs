@@ -1016,11 +1016,11 @@ fn keyed_filters_without_their_key_say_maybe() {
         let mut locked = petal::load(&bytes, &OpenOptions::default()).unwrap();
         assert!((0..1000).all(|i| locked.contains_u64(FRESH + i)) && locked.contains(b"never inserted"));
         let keys = [FRESH; 20];
-        answers_of(20, |a| fails(locked.contains_batch(&Keys::U64(&keys), a), Status::KeyMissing)).are(&[true; 20]);
+        answers_of(20, |a| fails(locked.contains_batch(&Keys::U64(&keys), a), Status::SecretMissing)).are(&[true; 20]);
         if can(case, Capabilities::INSERT) {
-            fails(locked.insert(b"key"), Status::KeyMissing);
-            fails(locked.insert_u64(1), Status::KeyMissing);
-            fails(locked.insert_batch(&Keys::U64(&keys), None).outcome, Status::KeyMissing);
+            fails(locked.insert(b"key"), Status::SecretMissing);
+            fails(locked.insert_u64(1), Status::SecretMissing);
+            fails(locked.insert_batch(&Keys::U64(&keys), None).outcome, Status::SecretMissing);
         }
         assert_eq!(image(&locked), bytes);
         // Everything but hashing works.
@@ -1029,9 +1029,9 @@ fn keyed_filters_without_their_key_say_maybe() {
             locked.merge(&filter).unwrap();
         }
         let open = |key| petal::load(&bytes, &OpenOptions { key: Some(key), ..OpenOptions::default() });
-        fails(open(SECRET), Status::KeyMismatch);
+        fails(open(SECRET), Status::SecretMismatch);
         assert!(open(secret).unwrap().contains_u64(0));
-        fails(try_empty(&Spec { key: None, ..spec }), Status::KeyMissing);
+        fails(try_empty(&Spec { key: None, ..spec }), Status::SecretMissing);
         fails(try_empty(&Spec { hash: HashFunction::Xxh3, ..spec }), Status::Contradiction);
     });
 }

@@ -413,7 +413,10 @@ fn images_open_and_change_in_place() {
         let mut read: Digest = open_as(&path, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }).unwrap();
         assert_eq!(read.add(1, b"x").unwrap_err().status(), Status::UnsupportedByHandle);
         if key.is_some() {
-            assert_eq!(read.find(&[1; 300], &DigestFindOptions::default()).unwrap_err().status(), Status::KeyMissing);
+            assert_eq!(
+                read.find(&[1; 300], &DigestFindOptions::default()).unwrap_err().status(),
+                Status::SecretMissing
+            );
         }
         assert!(open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, key, ..OpenOptions::default() }).is_err());
     }

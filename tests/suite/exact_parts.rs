@@ -280,9 +280,9 @@ fn keys_of_every_form() {
     check(&filter, &universe);
     let without = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
     assert!(without.contains(&universe.excluded[0]));
-    assert_eq!(without.contains_checked(&universe.excluded[0]).unwrap_err().status(), Status::KeyMissing);
+    assert_eq!(without.contains_checked(&universe.excluded[0]).unwrap_err().status(), Status::SecretMissing);
     let asked = without.contains_batch(&Keys::U64(&[1]), &mut answers);
-    assert_eq!(asked.unwrap_err().status(), Status::KeyMissing);
+    assert_eq!(asked.unwrap_err().status(), Status::SecretMissing);
 }
 
 #[test]

@@ -589,7 +589,7 @@ fn keys_are_asked_for_and_checked() {
     };
     assert_eq!(open(spec.key), Ok(()));
     assert_eq!(open(None), Ok(()));
-    assert_eq!(open(Some(SECRET)), Err(Status::KeyMismatch));
+    assert_eq!(open(Some(SECRET)), Err(Status::SecretMismatch));
     let plain = image(&filled(&Spec { capacity: 10, ..Spec::default() }, 0..10));
     let opened = load(&plain, &OpenOptions { mode: Mode::Load, key: Some(SECRET), ..OpenOptions::default() });
     assert_eq!(opened.err().unwrap().status(), Status::Contradiction);

@@ -534,7 +534,7 @@ fn filters_of_blocks_are_the_published_ones() {
         // An image keeps everything but the key.
         let open = |key| petal::load(&image(&read), &OpenOptions { key, ..OpenOptions::default() });
         assert!(exported(&open(None).unwrap()) == bytes && open(Some(key)).unwrap().equals(&read));
-        assert_eq!(open(Some([1; 16])).unwrap_err().status(), Status::KeyMismatch);
+        assert_eq!(open(Some([1; 16])).unwrap_err().status(), Status::SecretMismatch);
         blocks += 1;
     }
     assert_eq!(blocks, 10);

@@ -172,7 +172,7 @@ fn keys_of_every_form_are_looked_up() {
     let keyed = Spec { hash: HashFunction::SipHash13, key: Some([3; 16]), ..spec };
     let image = bytes(&of(&keyed, [1]));
     let closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
-    assert_eq!(closed.get_u64(1).unwrap_err().status(), Status::KeyMissing);
+    assert_eq!(closed.get_u64(1).unwrap_err().status(), Status::SecretMissing);
     let open: Sketch =
         load_as(&image, &OpenOptions { mode: Mode::Load, key: Some([3; 16]), ..OpenOptions::default() }).unwrap();
     assert_eq!(open.get_u64(1).unwrap(), there(1));

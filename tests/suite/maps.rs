@@ -359,14 +359,17 @@ fn keyed_maps_without_their_key_say_so() {
         assert!(!bytes.windows(8).any(|window| window == &secret[..8]), "an image never holds the key");
         let open = |key| load_as::<Map>(&bytes, &OpenOptions { key, ..OpenOptions::default() });
         let locked = open(None).unwrap();
-        assert_eq!(locked.get_u64(mix(1)).unwrap_err().status(), Status::KeyMissing);
-        assert_eq!(locked.get(b"key").unwrap_err().status(), Status::KeyMissing);
+        assert_eq!(locked.get_u64(mix(1)).unwrap_err().status(), Status::SecretMissing);
+        assert_eq!(locked.get(b"key").unwrap_err().status(), Status::SecretMissing);
         let (mut values, mut bytes) = ([7; 2], [7; 2]);
         let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
-        assert_eq!(locked.get_batch(&Keys::U64(&[mix(1), 2]), &mut answers).unwrap_err().status(), Status::KeyMissing);
+        assert_eq!(
+            locked.get_batch(&Keys::U64(&[mix(1), 2]), &mut answers).unwrap_err().status(),
+            Status::SecretMissing
+        );
         assert_eq!((values, bytes), ([0; 2], [0; 2]));
         locked.verify().unwrap();
-        assert_eq!(open(Some(SECRET)).unwrap_err().status(), Status::KeyMismatch);
+        assert_eq!(open(Some(SECRET)).unwrap_err().status(), Status::SecretMismatch);
         check(&open(spec.key).unwrap(), &exact);
     });
 }

@@ -512,7 +512,7 @@ fn checksums_need_the_secret_key() {
         let without: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
         match without.list() {
             Ok(listed) => assert!(is_listed && with(&listed, 1) == BTreeSet::from([5, 6])),
-            Err(error) => assert!(!is_listed && error.status() == Status::KeyMissing, "{error}"),
+            Err(error) => assert!(!is_listed && error.status() == Status::SecretMissing, "{error}"),
         }
         let with_key: Sketch = load_as(&image, &OpenOptions { key, ..OpenOptions::default() }).unwrap();
         assert_eq!(with(&with_key.list().unwrap(), 1), BTreeSet::from([5, 6]));

@@ -279,8 +279,8 @@ fn keyed_sketches_need_their_key() {
     let spec = Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::with_capacity(50, 0.01).unwrap() };
     let image = bytes(&of(&spec, 0..20));
     let mut closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
-    assert_eq!(closed.list().unwrap_err().status(), Status::KeyMissing);
-    assert_eq!(closed.insert_u64(1).unwrap_err().status(), Status::KeyMissing);
+    assert_eq!(closed.list().unwrap_err().status(), Status::SecretMissing);
+    assert_eq!(closed.insert_u64(1).unwrap_err().status(), Status::SecretMissing);
     let open: Sketch =
         load_as(&image, &OpenOptions { mode: Mode::Load, key: Some(key), ..OpenOptions::default() }).unwrap();
     assert_eq!(with(&open.list().unwrap(), 1), (0..20).collect());

@@ -374,7 +374,7 @@ fn damaged_forms_are_refused() {
         Status::TooLarge,
         Status::Incompatible,
         Status::Unsupported,
-        Status::KeyMissing,
+        Status::SecretMissing,
     ];
     for (form, base) in forms() {
         let refused = |bytes: &[u8], what: &str| {

@@ -17,17 +17,17 @@ var (
 	ErrTooLarge          = image.ErrTooLarge
 	ErrOutOfMemory       = image.ErrOutOfMemory
 
-	ErrForeign      = image.ErrForeign
-	ErrTruncated    = image.ErrTruncated
-	ErrCorrupt      = image.ErrCorrupt
-	ErrNewerVersion = image.ErrNewerVersion
-	ErrUnclean      = image.ErrUnclean
-	ErrExternalHash = image.ErrExternalHash
-	ErrKeyMissing   = image.ErrKeyMissing
-	ErrKeyMismatch  = image.ErrKeyMismatch
-	ErrUnsupported  = image.ErrUnsupported
-	ErrIncompatible = image.ErrIncompatible
-	ErrClosed       = image.ErrClosed
+	ErrForeign        = image.ErrForeign
+	ErrTruncated      = image.ErrTruncated
+	ErrCorrupt        = image.ErrCorrupt
+	ErrNewerVersion   = image.ErrNewerVersion
+	ErrUnclean        = image.ErrUnclean
+	ErrExternalHash   = image.ErrExternalHash
+	ErrSecretMissing  = image.ErrSecretMissing
+	ErrSecretMismatch = image.ErrSecretMismatch
+	ErrUnsupported    = image.ErrUnsupported
+	ErrIncompatible   = image.ErrIncompatible
+	ErrClosed         = image.ErrClosed
 )
 
 // The errors of a closed filter, which say that it is one, and that the other filter is one.

@@ -124,7 +124,7 @@ func changeable(f *image.Filter, err error) (*Filter, error) {
 func (f *Filter) Close() error { return f.image().Close() }
 
 // Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Returns
-// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed. Changes the filter.
+// [ErrExternalHash] or [ErrSecretMissing] if keys cannot be hashed. Changes the filter.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
 // InsertString is [Filter.Insert] for the bytes of a string.
@@ -150,7 +150,7 @@ func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
 // Hash returns the hash of a key for all filters with the same hash function and seed or key. Returns [ErrExternalHash]
-// or [ErrKeyMissing] if keys cannot be hashed. Only reads the filter.
+// or [ErrSecretMissing] if keys cannot be hashed. Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.

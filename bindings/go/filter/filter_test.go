@@ -269,7 +269,7 @@ func TestSpecsThatCannotBeAreRefused(t *testing.T) {
 		{filter.Spec{Kind: "router"}, filter.ErrUnsupported},
 		{filter.Spec{Kind: "bloom", Hash: filter.DigestHash, Seed: 256}, filter.ErrUnsupported},
 		{filter.Spec{Hash: 99}, filter.ErrUnknownValue},
-		{filter.Spec{Hash: filter.SipHash13}, filter.ErrKeyMissing},
+		{filter.Spec{Hash: filter.SipHash13}, filter.ErrSecretMissing},
 		{filter.Spec{Hash: filter.SipHash13, Key: [16]byte{1}, Seed: 1}, filter.ErrContradiction},
 		{filter.Spec{Key: [16]byte{1}}, filter.ErrContradiction},
 	} {
@@ -408,7 +408,7 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 	keyed := must(filter.New(filter.Spec{Hash: filter.SipHash13, Key: [16]byte{9}}))
 	must(keyed.InsertString("a"))
 	locked := must(filter.Load(must(keyed.MarshalBinary()), nil))
-	for f, want := range map[*filter.Filter]error{external: filter.ErrExternalHash, locked: filter.ErrKeyMissing} {
+	for f, want := range map[*filter.Filter]error{external: filter.ErrExternalHash, locked: filter.ErrSecretMissing} {
 		_, one := f.InsertString("b")
 		many := f.InsertBatch(filter.StringKeys([]string{"b"}), nil)
 		found := filter.Answers{Bools: []bool{false}}
@@ -428,7 +428,7 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 		t.Error("the key is lost")
 	}
 	_, err := filter.Load(must(keyed.MarshalBinary()), &filter.OpenOptions{Key: [16]byte{8}})
-	wants(t, err, filter.ErrKeyMismatch)
+	wants(t, err, filter.ErrSecretMismatch)
 }
 
 func isUnclean(f *filter.Filter) bool { return must(f.Describe()).State.Has(filter.StateUnclean) }

@@ -334,7 +334,7 @@ func (r *request) identifier() (uint64, error) {
 	case r.Hash != SipHash13:
 		return r.Seed, nil
 	case !given:
-		return 0, fmt.Errorf("%w: hash = siphash13 needs a secret key that is not all zeros", ErrKeyMissing)
+		return 0, fmt.Errorf("%w: hash = siphash13 needs a secret key that is not all zeros", ErrSecretMissing)
 	case r.Seed != 0:
 		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a key", ErrContradiction,
 			r.Seed)

@@ -7,18 +7,18 @@ import (
 
 // Why something failed. An error of this package wraps one of these, or comes from the operating system.
 var (
-	ErrForeign       = image.ErrForeign
-	ErrTruncated     = image.ErrTruncated
-	ErrCorrupt       = image.ErrCorrupt
-	ErrNewerVersion  = image.ErrNewerVersion
-	ErrUnclean       = image.ErrUnclean
-	ErrExternalHash  = image.ErrExternalHash
-	ErrKeyMissing    = image.ErrKeyMissing
-	ErrKeyMismatch   = image.ErrKeyMismatch
-	ErrContradiction = image.ErrContradiction
-	ErrUnknownValue  = image.ErrUnknownValue
-	ErrOutOfRange    = image.ErrOutOfRange
-	ErrClosed        = image.ErrClosed
+	ErrForeign        = image.ErrForeign
+	ErrTruncated      = image.ErrTruncated
+	ErrCorrupt        = image.ErrCorrupt
+	ErrNewerVersion   = image.ErrNewerVersion
+	ErrUnclean        = image.ErrUnclean
+	ErrExternalHash   = image.ErrExternalHash
+	ErrSecretMissing  = image.ErrSecretMissing
+	ErrSecretMismatch = image.ErrSecretMismatch
+	ErrContradiction  = image.ErrContradiction
+	ErrUnknownValue   = image.ErrUnknownValue
+	ErrOutOfRange     = image.ErrOutOfRange
+	ErrClosed         = image.ErrClosed
 	// ErrUnsupported says that the kind does not support the call in this package.
 	ErrUnsupported = image.ErrUnsupported
 	// ErrUnsupportedByHandle says that the kind supports the call, but this handle does not: it is open for reading.

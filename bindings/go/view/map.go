@@ -68,7 +68,7 @@ func (m *Map) String() string { return m.image().String() }
 func (m *Map) Verify() error { return m.image().Verify() }
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
-// [ErrKeyMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
+// [ErrSecretMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
 func (m *Map) Get(key []byte) (value uint64, found bool, err error) { return m.image().Get(key) }
 
 // GetString is [Map.Get] for the bytes of a string.

@@ -124,7 +124,7 @@ func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
 // that this package only reads. Returns [ErrUnsupportedByHandle] if the filter does not own its memory. Returns
-// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed.
+// [ErrExternalHash] or [ErrSecretMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) { return f.image().Insert(key) }
 
 // InsertString is [Filter.Insert] for the bytes of a string.

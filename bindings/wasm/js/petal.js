@@ -4,7 +4,7 @@
 const STATUSES = [
   "internal", "null", "struct_size", "unknown_value", "out_of_range", "false_positive_rate", "contradiction",
   "too_large", "out_of_memory", "offsets", "buffer_too_small", "misaligned", "unsupported", "incompatible",
-  "external_hash", "key_missing", "key_mismatch", "foreign", "truncated", "corrupt", "newer_version", "unclean", "io",
+  "external_hash", "secret_missing", "secret_mismatch", "foreign", "truncated", "corrupt", "newer_version", "unclean", "io",
   "not_found", "access_denied", "no_space", "locked", "mapped_path", "cancelled", "callback", "full",
   "unsupported_by_handle", "unsupported_by_build",
 ];

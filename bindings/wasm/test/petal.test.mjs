@@ -192,9 +192,9 @@ test("secret keys", () => {
   const image = filter.save();
   assert.ok(petal.open(image, { key }).contains("secret"));
   const closed = petal.open(image);
-  assert.throws(() => closed.contains("secret"), status("key_missing"));
+  assert.throws(() => closed.contains("secret"), status("secret_missing"));
   assert.equal(closed.info.canHash, false);
-  assert.throws(() => petal.open(image, { key: new Uint8Array(16) }), status("key_mismatch"));
+  assert.throws(() => petal.open(image, { key: new Uint8Array(16) }), status("secret_mismatch"));
   assert.throws(() => petal.open(image, { key: new Uint8Array(5) }), TypeError);
   assert.throws(() => petal.create({ hash: "siphash13" }), PetalError);
 });

@@ -129,7 +129,7 @@ impl Maker {
 
     /// Refuses a kind whose size does not come from the number of its keys.
     fn check_countable(&self) -> Outcome<()> {
-        if self.of == Type::Petal && self.row.universe.is_some() {
+        if self.of == Type::Petal && self.row.hashing.universe.is_some() {
             return Err(Failure::new(format_args!(
                 "--kind {}: its keys are the integers below a bound: --capacity N says which",
                 self.row.name
@@ -146,7 +146,7 @@ impl Maker {
     /// Makes the shards that do not exist.
     fn make(&self, args: &args::redis::Build, set: &mut Set, capacity: u64) -> Outcome<()> {
         // A kind over integers needs its whole range in each shard, because any shard may get any integer.
-        let whole = args.mergeable || self.row.universe.is_some();
+        let whole = args.mergeable || self.row.hashing.universe.is_some();
         let share = if whole { capacity } else { set.shards.share(capacity) };
         let rate = args.fpr.unwrap_or(DEFAULT_FALSE_POSITIVE_RATE).to_string();
         for shard in 0..set.types.len() {

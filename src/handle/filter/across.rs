@@ -71,8 +71,8 @@ pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut A
 /// together.
 ///
 /// # Errors
-/// The errors of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if a filter cannot hash
-/// the key. All answers then say true.
+/// The errors of [`filters_contain_hash`]; [`Status::ExternalHash`] or [`Status::SecretMissing`] if a filter cannot
+/// hash the key. All answers then say true.
 pub fn filters_contain<A: Asked>(filters: &[&A], key: impl AsRef<[u8]>, answers: &mut Answers) -> Result<()> {
     let key = key.as_ref();
     hash_and_ask(filters, |hasher| hasher.hash_bytes(key), answers)

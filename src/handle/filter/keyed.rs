@@ -18,8 +18,8 @@ impl Filter {
     /// Whether a key may have been inserted, or the reason why this cannot be answered.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed; [`Status::OutOfRange`] for a key
-    /// that is no integer, or no digest, where keys are.
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot be hashed; [`Status::OutOfRange`] for a
+    /// key that is no integer, or no digest, where keys are.
     #[inline]
     pub fn contains_checked(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.check_contains(key.as_ref())

@@ -174,7 +174,7 @@ impl Filter {
     /// Looks up many keys, and fills as much of `answers` as has room.
     ///
     /// # Errors
-    /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::KeyMissing`]. All answers then say true.
+    /// [`Status::Offsets`], [`Status::ExternalHash`], [`Status::SecretMissing`]. All answers then say true.
     pub fn contains_batch(&self, keys: &Keys, answers: &mut Answers) -> Result<()> {
         let kind = &*self.kind;
         if let Some(kind) = self.keyed() {
@@ -194,7 +194,7 @@ impl Filter {
     /// Inserts a key. Returns true if the key certainly was absent before.
     ///
     /// # Errors
-    /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// The errors of [`Filter::insert_hash`]; [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn insert(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
@@ -378,8 +378,8 @@ impl Filter {
     /// Inserts a key while others insert and look up. See [`SharedInsert`] for the guarantees.
     ///
     /// # Errors
-    /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
-    /// cannot be hashed.
+    /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// key cannot be hashed.
     #[inline]
     pub fn insert_shared(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         self.insert_hash_shared(self.hasher.hash_key(key.as_ref())?)

@@ -21,7 +21,7 @@ impl Filter {
     /// key's entry. The number of keys stays as it is.
     ///
     /// # Errors
-    /// The errors of [`Filter::rejuvenate_hash`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
+    /// The errors of [`Filter::rejuvenate_hash`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key
     /// cannot be hashed.
     #[inline]
     pub fn rejuvenate(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {

@@ -15,7 +15,7 @@ impl Filter {
     /// says what the removal of a key that was never inserted may do.
     ///
     /// # Errors
-    /// The errors of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// The errors of [`Filter::remove_hash`]; [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
@@ -66,7 +66,7 @@ impl Filter {
     /// answer is never less than that, and is more with the probability of a false positive.
     ///
     /// # Errors
-    /// The errors of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot
+    /// The errors of [`Filter::count_hash`]; [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot
     /// be hashed.
     #[inline]
     pub fn count(&self, key: impl AsRef<[u8]>) -> Result<u64> {

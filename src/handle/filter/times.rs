@@ -16,8 +16,8 @@ impl Filter {
     /// nothing.
     ///
     /// # Errors
-    /// The errors of [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
-    /// cannot be hashed.
+    /// The errors of [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// key cannot be hashed.
     #[inline]
     pub fn insert_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<bool> {
         let hash = self.hash_of(key.as_ref())?;
@@ -62,8 +62,8 @@ impl Filter {
     /// stands for that many or more, and stays if the kind says so.
     ///
     /// # Errors
-    /// The errors of [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key
-    /// cannot be hashed.
+    /// The errors of [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// key cannot be hashed.
     #[inline]
     pub fn remove_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64> {
         let hash = self.hash_of(key.as_ref())?;

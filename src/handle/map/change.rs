@@ -18,7 +18,7 @@ impl Map {
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot; [`Status::OutOfRange`] for a value that value_bits
     /// cannot hold; [`Status::Full`] if the kind has no place for the key; [`Status::ExternalHash`] or
-    /// [`Status::KeyMissing`] if the key cannot be hashed. For an image in place also [`Status::Corrupt`] and the
+    /// [`Status::SecretMissing`] if the key cannot be hashed. For an image in place also [`Status::Corrupt`] and the
     /// system's errors. The map then stays as it was.
     #[inline]
     pub fn put(&mut self, key: impl AsRef<[u8]>, value: u64) -> Result<bool> {

@@ -54,7 +54,7 @@ impl Map {
     /// false positive. Takes constant time.
     ///
     /// # Errors
-    /// [`Status::ExternalHash`] or [`Status::KeyMissing`] if the key cannot be hashed.
+    /// [`Status::ExternalHash`] or [`Status::SecretMissing`] if the key cannot be hashed.
     #[inline]
     pub fn get(&self, key: impl AsRef<[u8]>) -> Result<Option<u64>> {
         self.get_bytes(key.as_ref())

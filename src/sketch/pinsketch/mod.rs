@@ -202,7 +202,7 @@ impl Pinsketch {
     /// The checksum of a set of elements.
     ///
     /// # Errors
-    /// [`Status::KeyMissing`](crate::Status::KeyMissing).
+    /// [`Status::SecretMissing`](crate::Status::SecretMissing).
     fn checksum_of_all(&self, elements: &[u64]) -> Result<u64> {
         let hasher = self.base.hasher();
         elements.iter().try_fold(0, |sum, element| Ok(sum ^ checksum_of(hasher.hash_u64(*element)?)))

@@ -300,7 +300,7 @@ func (f *Filter) ContainsHash(hash uint64) bool {
 
 // Insert inserts a key. isNew is true if the key certainly was not there before. Returns [ErrUnsupported] for kinds
 // that this package only reads. Returns [ErrUnsupportedByHandle] if the filter does not own its memory. Returns
-// [ErrExternalHash] or [ErrKeyMissing] if keys cannot be hashed.
+// [ErrExternalHash] or [ErrSecretMissing] if keys cannot be hashed.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
 	if f.hasher.function == DigestHash {
 		return f.insertDigest(key)
@@ -382,7 +382,7 @@ func (f *Filter) unhashable() error {
 	case f.header.Hash == DigestHash:
 		return fmt.Errorf("%w: keys are digests, which have no hash", ErrUnsupported)
 	}
-	return ErrKeyMissing
+	return ErrSecretMissing
 }
 
 // WriteTo writes the image, with checksums of the bytes that it writes. An unclean filter stays unclean. Returns

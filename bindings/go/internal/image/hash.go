@@ -52,7 +52,7 @@ func newHasher(h *Header, options *Options) (hasher, error) {
 	}
 	sip := newSipKey(key)
 	if sip.identifier() != h.Identifier {
-		return hasher{}, ErrKeyMismatch
+		return hasher{}, ErrSecretMismatch
 	}
 	return hasher{function: SipHash13, key: sip}, nil
 }

@@ -272,10 +272,10 @@ func TestBrokenLookupsSayTrue(t *testing.T) {
 	keyed[16] = byte(SipHash13)
 	f, err = Load(seal(keyed), nil, AFilter)
 	ok(t, err)
-	if _, err := f.InsertUint64(1); !errors.Is(err, ErrKeyMissing) || !f.ContainsUint64(1) || f.ContainsHash(1) {
+	if _, err := f.InsertUint64(1); !errors.Is(err, ErrSecretMissing) || !f.ContainsUint64(1) || f.ContainsHash(1) {
 		t.Error("keyed", err)
 	}
-	if _, err := Load(keyed, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrKeyMismatch) {
+	if _, err := Load(keyed, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrSecretMismatch) {
 		t.Error(err)
 	}
 	if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {

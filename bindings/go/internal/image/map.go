@@ -6,7 +6,7 @@ import (
 )
 
 // Get returns the value of a key and whether it is there; 0 and false if it is not. Returns [ErrExternalHash] or
-// [ErrKeyMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
+// [ErrSecretMissing] if keys cannot be hashed. Returns [ErrCorrupt] if the image leads the lookup past its end.
 func (f *Filter) Get(key []byte) (value uint64, found bool, err error) {
 	id, ok := f.hasher.identify(key)
 	if !ok {
