@@ -76,9 +76,7 @@ class compact_view {
   }
 
 #if PETAL_HPP_EXCEPTIONS
-  void verify() const { try_verify().value(); }
-  filter open(const compact_options &options = {}) const { return try_open(options).value(); }
-  filter load(const compact_options &options = {}) const { return try_load(options).value(); }
+#include "throwing/compact_view.hpp"
 #endif
 
  private:
@@ -152,10 +150,7 @@ class filter_list {
   }
 
 #if PETAL_HPP_EXCEPTIONS
-  template <class Key>
-  std::size_t contain(const Key &key, const answers &found = {}) const {
-    return try_contain(key, found).value();
-  }
+#include "throwing/filter_list.hpp"
 #endif
 
  private:
@@ -204,7 +199,7 @@ class compact_list {
   }
 
 #if PETAL_HPP_EXCEPTIONS
-  std::size_t contain(hash64 hash, const answers &found = {}) const { return try_contain(hash, found).value(); }
+#include "throwing/compact_list.hpp"
 #endif
 
  private:
@@ -220,14 +215,7 @@ inline result<void> try_hash_batch(const spec &how, const keys &of, std::uint64_
 }
 
 #if PETAL_HPP_EXCEPTIONS
-inline std::size_t compact_size(const filter &of) { return try_compact_size(of).value(); }
-inline std::vector<std::byte> serialize_compact(const filter &from) { return try_serialize_compact(from).value(); }
-inline std::size_t serialize_compact(const filter &from, void *buffer, std::size_t length) {
-  return try_serialize_compact(from, buffer, length).value();
-}
-inline void hash_batch(const spec &how, const keys &of, std::uint64_t *hashes) {
-  try_hash_batch(how, of, hashes).value();
-}
+#include "throwing/compact.hpp"
 #endif
 
 #if !PETAL_HPP_EXCEPTIONS

@@ -131,22 +131,7 @@ class digest : public detail::image_owner<digest, petal_digest> {
   // The same operations, which throw `petal::error`.
 
   explicit digest(const spec &wanted) : digest(try_make(wanted).value()) {}
-  void add(std::uint64_t payload, bytes data) { try_add(payload, data).value(); }
-  void begin(std::uint64_t payload) { try_begin(payload).value(); }
-  void write(bytes data) { try_write(data).value(); }
-  void end() { try_end().value(); }
-  digest_find_result find(bytes excerpt, std::size_t room = 64,
-                          const petal_digest_find_options *options = nullptr) const {
-    return try_find(excerpt, room, options).value();
-  }
-  std::uint64_t shortest_excerpt_at(double rate) const { return try_shortest_excerpt_at(rate).value(); }
-  double expected_rate(std::uint64_t length) const { return try_expected_rate(length).value(); }
-  petal_digest_statistics statistics() const { return try_statistics().value(); }
-  std::pair<std::uint64_t, std::uint64_t> payload_at(std::uint64_t index) const {
-    return try_payload_at(index).value();
-  }
-  void attach(bytes data) { try_attach(data).value(); }
-  std::vector<std::uint8_t> attachment() const { return try_attachment().value(); }
+#include "throwing/digest.hpp"
 #endif
 };
 

@@ -56,16 +56,7 @@ inline result<spec> try_format_spec(c_string format, std::uint64_t capacity, dou
 }
 
 #if PETAL_HPP_EXCEPTIONS
-inline petal_format_info format_at(std::size_t index) { return try_format_at(index).value(); }
-inline petal_format_info format_find(c_string name) { return try_format_find(name).value(); }
-inline variant_name format_variant(c_string format, std::size_t index) {
-  return try_format_variant(format, index).value();
-}
-inline petal_format_info format_recognise(bytes foreign) { return try_format_recognise(foreign).value(); }
-inline spec format_spec(c_string format, std::uint64_t capacity, double false_positive_rate,
-                        c_string variant = nullptr, std::uint64_t seed = 0) {
-  return try_format_spec(format, capacity, false_positive_rate, variant, seed).value();
-}
+#include "throwing/formats.hpp"
 #endif
 
 #if !PETAL_HPP_EXCEPTIONS

@@ -128,33 +128,7 @@ class map : public detail::image_owner<map, petal_map> {
   // The same operations, which throw `petal::error`.
 
   explicit map(const spec &wanted) : map(try_make(wanted).value()) {}
-  template <class Key>
-  std::optional<std::uint64_t> find(const Key &key) const {
-    return try_find(key).value();
-  }
-  template <class Keys>
-  std::size_t find_batch(Keys &&keys, std::uint64_t *values, std::uint8_t *found = nullptr) const {
-    return try_find_batch(keys, values, found).value();
-  }
-  template <class Key>
-  bool put(const Key &key, std::uint64_t value) {
-    return try_put(key, value).value();
-  }
-  template <class Keys>
-  std::size_t put_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *changed = nullptr,
-                        std::size_t *done = nullptr) {
-    return try_put_batch(keys, values, changed, done).value();
-  }
-  template <class Key>
-  bool replace(const Key &key, std::uint64_t value) {
-    return try_replace(key, value).value();
-  }
-  template <class Keys>
-  std::size_t replace_batch(Keys &&keys, const std::uint64_t *values, std::uint8_t *found = nullptr,
-                            std::size_t *done = nullptr) {
-    return try_replace_batch(keys, values, found, done).value();
-  }
-  petal_statistics statistics() const { return try_statistics().value(); }
+#include "throwing/map.hpp"
 #endif
 
  private:
@@ -252,15 +226,6 @@ class map_builder {
 
   explicit map_builder(const spec &wanted, builder_options options = {})
       : map_builder(try_make(wanted, std::move(options)).value()) {}
-  template <class Key>
-  void put(const Key &key, std::uint64_t value) {
-    try_put(key, value).value();
-  }
-  template <class Keys>
-  void put_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
-    try_put_batch(keys, values, done).value();
-  }
-  std::uint64_t key_count() const { return try_key_count().value(); }
   template <class Write>
   void serialize_to(Write &&write) {
     detail::barrier barrier;
@@ -268,11 +233,6 @@ class map_builder {
     barrier.rethrow();
     if (progress_) progress_->barrier.rethrow();
     written.value();
-  }
-  void merge(const void *state, std::size_t length) { try_merge(state, length).value(); }
-  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  void merge(const Range &state) {
-    try_merge(state).value();
   }
   map finish() {
     auto made = try_finish();
@@ -284,6 +244,7 @@ class map_builder {
     if (progress_) progress_->barrier.rethrow();
     saved.value();
   }
+#include "throwing/map_builder.hpp"
 #endif
 
  private:

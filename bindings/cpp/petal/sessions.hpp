@@ -117,10 +117,7 @@ class session {
   // The same operations, which throw `petal::error`.
 
   session(const sketch &of, session_role part, std::uint32_t flags = 0) : session(try_make(of, part, flags).value()) {}
-  bytes send() { return try_send().value(); }
-  void receive(bytes message) { try_receive(message).value(); }
-  std::vector<petal_sketch_listed> differences() const { return try_differences().value(); }
-  petal_session_statistics statistics() const { return try_statistics().value(); }
+#include "throwing/session.hpp"
 #endif
 
  private:

@@ -1,6 +1,6 @@
 //! The layers above the core that follow from a table: what each handle with an image has in C and in Go, the packed
 //! forms of filters and maps, Go's forms of keys and its calls of C that take bytes or batches, the calls that C++'s
-//! classes share, and those with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
+//! classes share, its forms that throw, and the calls with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
 //!
 //! A new handle is a line of [`HANDLES`]; a new verb of images is a function in the two templates in `tools/layers`.
 //! What is not alike in all handles is written by hand, beside the generated file.
@@ -12,6 +12,7 @@ mod headers;
 mod left_out;
 mod null;
 mod prose;
+mod throwing;
 
 use crate::Generated;
 use std::fs;
@@ -180,6 +181,7 @@ pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
     files.push(cpp::file(root)?);
     files.push(forms::file(root)?);
     files.push(null::file(root)?);
+    files.extend(throwing::files(root)?);
     Ok(files)
 }
 
