@@ -14,7 +14,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
-.PHONY: test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
+.PHONY: test-registries test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
 .PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
 
@@ -128,6 +128,11 @@ test-go: ## the Go packages, against the library installed into target/go
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go" $(PART)
 
+# PART=sample: quick checks only, which are a stage of `make test-more`.
+test-registries: ## what would be published at the registries of crates, npm and Go, used from there; nothing is published
+	@echo "== $@: packaging/registries.sh $(PART)"
+	@packaging/registries.sh "$(abspath $(TARGET))" $(PART)
+
 # No stage of `make test-all` yet.
 test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
 	@echo "== $@: tests/windows/run.sh"
@@ -200,6 +205,7 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	tests/features.sh all
 	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
 	cargo bench --locked -p petal-suite --bench soak -- $(SOAK)
+	$(MAKE) --no-print-directory test-registries
 
 # AARCH64=package: one part of it, of rust, c and package.
 soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours

@@ -11,6 +11,11 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+/// Those of the page that the crate's registry shows.
+#[cfg(doctest)]
+#[doc = include_str!("README.md")]
+struct FirstPage;
+
 #[cfg(target_endian = "big")]
 compile_error!("Petal's images are little-endian and used in place; big-endian machines are not supported yet");
 

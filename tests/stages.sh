@@ -31,6 +31,7 @@ more)
 400 test-package PART=more
 60 test-musl
 130 test-node
+120 test-registries PART=sample
 450 test-go PART=more
 500 test-redis SERVERS=some
 300 test-interop"

@@ -13,7 +13,7 @@
 //		fmt.Println("maybe")
 //	}
 //
-// The package needs cgo and an installed libpetal; README.md next to it says how to link. A call into C costs some tens
+// The package needs cgo and an installed libpetal; docs/go.md says how to link. A call into C costs some tens
 // of nanoseconds, so give many keys in one call, as a batch. Package [github.com/petal-filter/petal/bindings/go/view]
 // looks single keys up in the same files without cgo, and package [github.com/petal-filter/petal/bindings/go/filter]
 // makes such files.

@@ -82,7 +82,7 @@ without_library() {
     fi
 }
 
-# README's recipe without a network: an empty folder, an empty module cache, and the sources that are here.
+# docs/go.md's recipe without a network: an empty folder, an empty module cache, and the sources that are here.
 without_network() (
     rm -rf "$work/offline"
     mkdir -p "$work/offline" && cd "$work/offline" || return 1
@@ -135,7 +135,7 @@ bloom_more() (
     if "$work/bloom.386" -test.run '^$' >/dev/null 2>&1; then "$work/bloom.386"; fi
 )
 
-# README's `replace`: a whole program that imports bits-and-blooms, as its dependencies do, has package bloom in its
+# docs/go.md's `replace`: a whole program that imports bits-and-blooms, as its dependencies do, has package bloom in its
 # place, and nothing is changed in its sources. `go mod tidy` reads the tests of package bloom too, so these must not
 # import package bloom by its own path, which is on no proxy.
 in_place() (

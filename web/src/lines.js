@@ -430,7 +430,7 @@ export const LINES = {
   C: [(a) => `Compile with cc keys.c $(pkg-config --cflags --libs petal).${fileOf(a)}`, c],
   "C++": [(a) => `Compile with c++ keys.cpp $(pkg-config --cflags --libs petal).${fileOf(a)}`, cpp],
   Rust: [(a) => `After cargo add petal --path DIRECTORY, where Petal's repository is.${fileOf(a)}`, rust],
-  Go: [(a) => `Needs cgo and the installed library; bindings/go/README.md says how.${fileOf(a)}`, go],
+  Go: [(a) => `Needs cgo and the installed library; docs/go.md says how.${fileOf(a)}`, go],
   "Go without cgo": [
     (a) => (!PURE_READ.includes(a.kind) ? `Pure Go does not read ${a.kind}.` : PURE_MADE.includes(a.kind) && !a.isOpened && a.parameters.length === 0 ? "Makes the same bytes in Go alone."
       : `Reads keys.petal, which the lines for the shell make.${a.isOpened ? " Pure Go changes no file in place." : ""}`), pureGo],

@@ -22,7 +22,7 @@ test("the package has the modules and nothing of the tests", () => {
 });
 
 test("the modules are small", () => {
-  // Bounds above what they are, so that what makes them much larger is noticed. Quality 11 would take long; README.md
+  // Bounds above what they are, so that what makes them much larger is noticed. Quality 11 would take long; docs/javascript.md
   // has the sizes by that.
   const most = { "petal.wasm": 400_000, "petal-simd.wasm": 400_000, "reader.wasm": 68_000, "reader-simd.wasm": 68_000 };
   for (const [name, bound] of Object.entries(most)) {

@@ -35,23 +35,23 @@ func tableOfKinds() string {
 
 // README has the table of kinds, which PETAL_UPDATE=1 writes, and the comment of package view names the same kinds.
 func TestTableOfKinds(t *testing.T) {
-	const readme = "../../README.md"
+	const readme = "../../../../docs/go.md"
 	const start = "<!-- kinds: made by `PETAL_UPDATE=1 go test ./internal/image -run TableOfKinds` -->\n"
 	text, err := os.ReadFile(readme)
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("README.md is not here")
+		t.Skip("docs/go.md is not here")
 	}
 	ok(t, err)
 	before, rest, hasStart := strings.Cut(string(text), start)
 	_, after, hasEnd := strings.Cut(rest, "<!-- end -->")
 	if !hasStart || !hasEnd {
-		t.Fatal("README.md has no place for the table")
+		t.Fatal("docs/go.md has no place for the table")
 	}
 	made := before + start + "\n" + tableOfKinds() + "\n<!-- end -->" + after
 	if os.Getenv("PETAL_UPDATE") != "" {
 		ok(t, os.WriteFile(readme, []byte(made), 0o666))
 	} else if made != string(text) {
-		t.Error("README.md has another table of kinds: write it with " +
+		t.Error("docs/go.md has another table of kinds: write it with " +
 			"PETAL_UPDATE=1 go test ./internal/image -run TableOfKinds")
 	}
 }

@@ -1,4 +1,4 @@
-// What README.md says: its programs under TypeScript, in Node.js and with bundlers, and the sizes of the modules.
+// What docs/javascript.md says: its programs under TypeScript, in Node.js and with bundlers, and the sizes of the modules.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,13 +9,13 @@ import { brotliCompress, constants } from "node:zlib";
 import { chromium } from "playwright-core";
 import { CHROMIUM, FLAGS, installed, place, root, serve, skip } from "./installed.mjs";
 
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const readme = readFileSync(join(root, "../../docs/javascript.md"), "utf8");
 const snippets = [...readme.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language, text]) => ({ language, text }));
 const programs = snippets.filter(({ language }) => language === "js").map(({ text }) => text);
 const [first, vite, beside] = programs;
 const tool = (name) => join(root, "node_modules", ".bin", name);
 
-/** What the fragments of README.md may use. */
+/** What the fragments of docs/javascript.md may use. */
 const PRELUDE = `import { load as load_, type Keys } from "@petal-filter/petal";
 const petal = await load_();
 declare const revoked: Keys, allCertificates: Keys, validCertificates: Keys, members: Keys;\n`;
@@ -42,7 +42,7 @@ before(() => {
 });
 
 test("the programs compile as TypeScript", () => {
-  assert.equal(programs.length, 3, "README.md has a program, one for Vite and a fragment");
+  assert.equal(programs.length, 3, "docs/javascript.md has a program, one for Vite and a fragment");
   assert.equal(compile("node", [first, `${PRELUDE}${beside}`]), "");
   assert.equal(compile("bundled", [first, vite], WITH_BUNDLER), "");
   const [declaration] = /declare module "\*\.wasm" \{[^`]*\}/.exec(readme);
@@ -79,11 +79,11 @@ test("the sizes are those of the modules", { timeout: 120_000 }, async () => {
     const bytes = readFileSync(join(installed, "dist", name));
     const small = (await pack(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 24 } })).length;
     // Compilers differ a little.
-    for (const [said, is] of [[size, bytes.length], [packed, small]]) assert.ok(Math.abs(said / is - 1) < 0.01, `${name}: ${said} in README.md, and ${is}`);
+    for (const [said, is] of [[size, bytes.length], [packed, small]]) assert.ok(Math.abs(said / is - 1) < 0.01, `${name}: ${said} in docs/javascript.md, and ${is}`);
   }));
 });
 
-/** A page with a program of README.md that says what it looks up. */
+/** A page with a program of docs/javascript.md that says what it looks up. */
 const PAGE = '<!doctype html><title>page</title><p id="answer"></p><script type="module" src="app.js"></script>';
 const app = (text) => `${text}
 const seen = petal.create({ capacity: 1000 });
@@ -128,7 +128,7 @@ test("Vite builds and serves the snippet", { timeout: 180_000, skip }, async () 
   }
 });
 
-test("esbuild bundles the snippet as README.md says", { timeout: 120_000, skip }, async () => {
+test("esbuild bundles the snippet as docs/javascript.md says", { timeout: 120_000, skip }, async () => {
   const folder = join(place, "with-esbuild");
   mkdirSync(folder);
   writeFileSync(join(folder, "app.js"), app(vite.replace("?url", "")));
