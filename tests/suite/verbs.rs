@@ -114,13 +114,22 @@ fn of_rust() {
     assert_eq!(met, own, "methods that are there for Rust only, and those that the table lists");
 }
 
+/// A header of C++ with the forms that throw, which it includes, in their places.
+fn with_forms(path: &Path) -> String {
+    let line = |line: &str| match line.strip_prefix("#include \"throwing/").and_then(|rest| rest.strip_suffix('"')) {
+        Some(forms) => read(&path.with_file_name("throwing").join(forms)),
+        None => format!("{line}\n"),
+    };
+    read(path).lines().map(line).collect()
+}
+
 /// Every class of petal.hpp with its functions, those of its base included. Free functions have an empty class name.
 fn classes() -> BTreeMap<String, BTreeSet<String>> {
     let mut classes = BTreeMap::<String, BTreeSet<String>>::new();
     let mut bases = Vec::new();
-    for path in files("bindings/cpp", ".hpp") {
+    for path in files("bindings/cpp", ".hpp").iter().filter(|path| !path.iter().any(|part| part == "throwing")) {
         let mut inside = String::new();
-        for line in read(&path).lines() {
+        for line in with_forms(path).lines() {
             if line.starts_with("};") {
                 inside.clear();
             }
