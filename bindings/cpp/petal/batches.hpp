@@ -526,13 +526,22 @@ failure why(petal_status code, Handle *handle, Batch *batch, const petal::keys &
   return failure(static_cast<status>(code));
 }
 
-/// Calls a C function for one key that writes a T, and on a failure asks its batch function why.
-template <class T, class Handle, class Batch, class Key, class Call>
-result<T> for_one(Handle *handle, Batch *batch, Key one, Call &&call) noexcept {
-  T value{};
-  const petal_status code = call(&value);
-  if (code != PETAL_OK) return why(code, handle, batch, none_like(one));
-  return value;
+/// Calls a verb for one key, which writes a T, or nothing if T is void. On a failure asks the batch function why.
+template <class T, class Key, class Handle, class Batch, class Verb, class... Rest>
+result<T> for_key(const Key &key, Handle *handle, Batch *batch, const Verb &verb,
+                  Rest... rest) noexcept(is_nothrow_key<Key>()) {
+  return with_key(key, [&](auto one) noexcept -> result<T> {
+    if constexpr (std::is_void_v<T>) {
+      const petal_status code = verb(handle, one, rest...);
+      if (code != PETAL_OK) return why(code, handle, batch, none_like(one));
+      return {};
+    } else {
+      T value{};
+      const petal_status code = verb(handle, one, rest..., &value);
+      if (code != PETAL_OK) return why(code, handle, batch, none_like(one));
+      return value;
+    }
+  });
 }
 
 #if PETAL_HPP_EXCEPTIONS

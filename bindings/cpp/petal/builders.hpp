@@ -19,6 +19,13 @@ namespace petal {
 inline namespace without_exceptions {
 #endif
 
+namespace detail {
+
+template <class Self, class Handle, class Made, auto New>
+class maker;
+
+}  // namespace detail
+
 /// How a builder works.
 class builder_options {
  public:
@@ -51,8 +58,8 @@ class builder_options {
   }
 
  private:
-  friend class builder;
-  friend class map_builder;
+  template <class Self, class Handle, class Made, auto New>
+  friend class detail::maker;
 
   // What the library calls back, and where what that throws waits.
   struct run {
@@ -85,13 +92,19 @@ class builder_options {
   std::function<bool(std::uint64_t, std::uint64_t)> report_;
 };
 
-/// Collects keys, and then makes a filter for exactly the distinct ones.
-class builder {
+namespace detail {
+
+/// The members that builders (`Self`) of filters and of maps (`Made`) share: those of the owner of a handle of the C
+/// API, which `New` makes, and those that end in the filter or map.
+template <class Self, class Handle, class Made, auto New>
+class maker {
+  using Calls = calls<Handle>;
+
  public:
   /// A builder without a handle, as after a move.
-  builder() noexcept = default;
-  builder(builder &&) noexcept = default;
-  builder &operator=(builder &&other) noexcept {
+  maker() noexcept = default;
+  maker(maker &&) noexcept = default;
+  maker &operator=(maker &&other) noexcept {
     // The handle goes before what it may call.
     handle_ = std::move(other.handle_);
     progress_ = std::move(other.progress_);
@@ -100,29 +113,124 @@ class builder {
 
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// The handle, for calls of the C API. It stays this object's.
-  petal_builder *get() const noexcept { return handle_.get(); }
+  Handle *get() const noexcept { return handle_.get(); }
 
-  static result<builder> try_make(const spec &wanted, builder_options options = {}) noexcept {
+  static result<Self> try_make(const spec &wanted = {}, builder_options options = {}) noexcept {
     if (auto fine = wanted.check(); !fine) return fine.error();
-    auto given = detail::sized<petal_builder_options>();
-    builder made;
+    auto given = sized<petal_builder_options>();
+    Self made;
     if (auto had = options.fill(given, made.progress_); !had) return had.error();
-    petal_builder *handle = nullptr;
+    Handle *handle = nullptr;
     failure error;
-    const petal_status code = petal_builder_new(&wanted.get(), &given, &handle, error.out());
+    const petal_status code = New(&wanted.get(), &given, &handle, error.out());
     if (code != PETAL_OK) return error.settle(code);
     made.handle_.reset(handle);
     return made;
   }
 
+  /// How many keys were added or put, duplicates included, and without excluded ones.
+  result<std::uint64_t> try_key_count() const noexcept {
+    return output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
+      return Calls::key_count(get(), count, error);
+    });
+  }
+  /// Gives the keys, and values if there are any, piece by piece, in order, to `write(petal::bytes)`, which returns
+  /// nothing, or false to stop. Another builder takes them in with `merge()`. They stay here. An exception of `write`
+  /// becomes `status::callback` here, and `serialize_to()` passes the exception on.
+  template <class Write>
+  result<void> try_serialize_to(Write &&write) noexcept {
+    detail::barrier barrier;
+    return serialize_through(write, barrier);
+  }
+  /// Takes in what another builder with the same spec has, as if that had been given to this one.
+  result<void> try_merge(const void *state, std::size_t length) noexcept {
+    return tried([&](petal_error *error) noexcept { return Calls::merge(get(), state, length, error); });
+  }
+  template <class Range, class = std::enable_if_t<is_range_of<const Range, is_byte>::value>>
+  result<void> try_merge(const Range &state) noexcept(is_nothrow_contiguous<const Range>()) {
+    return try_merge(std::data(state), std::size(state));
+  }
+  /// Makes the filter or map and empties the builder, which may be used again. On a failure the keys stay. What the
+  /// progress callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
+  result<Made> try_finish() noexcept {
+    forget();
+    decltype(std::declval<Made &>().get()) handle = nullptr;
+    failure error;
+    const petal_status code = Calls::finish(get(), &handle, error.out());
+    if (code != PETAL_OK) return error.settle(code);
+    return Made::adopt(handle);
+  }
+  /// Makes the filter or map straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
+  result<void> try_save(c_string path) noexcept {
+    forget();
+    return tried([&](petal_error *error) noexcept { return Calls::save(get(), path.get(), error); });
+  }
+
+#if PETAL_HPP_EXCEPTIONS
+  // The same operations, which throw `petal::error`.
+
+  template <class Write>
+  void serialize_to(Write &&write) {
+    detail::barrier barrier;
+    const auto written = serialize_through(write, barrier);
+    barrier.rethrow();
+    rethrow();
+    written.value();
+  }
+  Made finish() {
+    auto made = try_finish();
+    rethrow();
+    return std::move(made).value();
+  }
+  void save(c_string path) {
+    const auto saved = try_save(path);
+    rethrow();
+    saved.value();
+  }
+#include "throwing/maker.hpp"
+#endif
+
+ protected:
+  // What the last run threw is of no interest to this one.
+  void forget() noexcept {
+    if (progress_) progress_->barrier.forget();
+  }
+#if PETAL_HPP_EXCEPTIONS
+  void rethrow() {
+    if (progress_) progress_->barrier.rethrow();
+  }
+#endif
+
+ private:
+  template <class Write>
+  result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
+    forget();
+    writer<Write> to{write, barrier};
+    return tried([&](petal_error *error) noexcept {
+      return Calls::serialize_to(get(), writer<Write>::call, &to, error);
+    });
+  }
+  struct free {
+    void operator()(Handle *handle) const noexcept { Calls::free(handle); }
+  };
+
+  // In this order: the handle is freed before what it may call.
+  std::unique_ptr<builder_options::run> progress_;
+  std::unique_ptr<Handle, free> handle_;
+};
+
+}  // namespace detail
+
+/// Collects keys, and then makes a filter for exactly the distinct ones.
+class builder : public detail::maker<builder, petal_builder, filter, petal_builder_new> {
+ public:
+  /// A builder without a handle, as after a move.
+  builder() noexcept = default;
+
   /// Adds a key.
   template <class Key>
   result<void> try_add(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::add(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_add_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_builder_add_batch, detail::add);
   }
   result<void> try_add(const void *key, std::size_t length) noexcept { return try_add(bytes(key, length)); }
   /// Adds many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
@@ -135,11 +243,7 @@ class builder {
   /// Adds a key that came `times` times, where the kind counts; 0 times add nothing.
   template <class Key>
   result<void> try_add_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this, times](auto one) noexcept -> result<void> {
-      const petal_status code = detail::add_times(get(), one, times);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_add_times_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_builder_add_times_batch, detail::add_times, times);
   }
   /// Adds many keys, each as often as its element of `times` says, where the kind counts. `done`, nullable, is always
   /// written: how many keys were added, from the first on.
@@ -154,11 +258,7 @@ class builder {
   /// added too is an error when the filter is made.
   template <class Key>
   result<void> try_exclude(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::exclude(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_builder_exclude_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_builder_exclude_batch, detail::exclude);
   }
   /// Excludes many keys. `done`, nullable, is always written: how many keys were excluded, from the first on.
   template <class Keys>
@@ -203,33 +303,6 @@ class builder {
     });
     return detail::done(code, std::move(error));
   }
-  /// How many keys were added, duplicates included, and without excluded ones.
-  result<std::uint64_t> try_key_count() const noexcept {
-    return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_builder_key_count(get(), count, error);
-    });
-  }
-  /// Gives the keys piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to stop.
-  /// Another builder takes them in with `merge()`. The keys stay here. An exception of `write` becomes
-  /// `status::callback` here, and `serialize_to()` passes the exception on.
-  template <class Write>
-  result<void> try_serialize_to(Write &&write) noexcept {
-    detail::barrier barrier;
-    return serialize_through(write, barrier);
-  }
-  /// Takes in the keys of another builder with the same spec, as if they had been given to this one.
-  result<void> try_merge(const void *state, std::size_t length) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_builder_merge(get(), state, length, error);
-    });
-  }
-  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  result<void> try_merge(const Range &state) noexcept(detail::is_nothrow_contiguous<const Range>()) {
-    return try_merge(std::data(state), std::size(state));
-  }
-  /// Makes the filter and empties the builder, which may be used again. On a failure the keys stay. What the progress
-  /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
-  result<filter> try_finish() noexcept { return finish_through(); }
   /// An upper limit for the bytes of the filter's compact form. If all keys are distinct, the form of a kind that is
   /// built from its keys has about that size.
   result<std::size_t> try_compact_size() noexcept {
@@ -244,8 +317,6 @@ class builder {
       return petal_builder_finish_compact(get(), buffer, length, written, error);
     });
   }
-  /// Makes the filter straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
-  result<void> try_save(c_string path) noexcept { return save_through(path); }
 
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
@@ -258,62 +329,13 @@ class builder {
     detail::check_one<Key>(code, get(), petal_builder_add_batch);
   }
   void add(const void *key, std::size_t length) { add(bytes(key, length)); }
-  template <class Write>
-  void serialize_to(Write &&write) {
-    detail::barrier barrier;
-    const auto written = serialize_through(write, barrier);
-    barrier.rethrow();
-    if (progress_) progress_->barrier.rethrow();
-    written.value();
-  }
-  filter finish() {
-    auto made = finish_through();
-    if (progress_) progress_->barrier.rethrow();
-    return std::move(made).value();
-  }
   std::size_t finish_compact(void *buffer, std::size_t length) {
     const auto made = try_finish_compact(buffer, length);
-    if (progress_) progress_->barrier.rethrow();
+    rethrow();
     return made.value();
-  }
-  void save(c_string path) {
-    const auto saved = save_through(path);
-    if (progress_) progress_->barrier.rethrow();
-    saved.value();
   }
 #include "throwing/builder.hpp"
 #endif
-
- private:
-  struct free {
-    void operator()(petal_builder *handle) const noexcept { petal_builder_free(handle); }
-  };
-  // What the last run threw is of no interest to this one.
-  void forget() noexcept {
-    if (progress_) progress_->barrier.forget();
-  }
-  template <class Write>
-  result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
-    if (progress_) progress_->barrier.forget();
-    detail::writer<Write> to{write, barrier};
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_builder_serialize_to(get(), detail::writer<Write>::call, &to, error);
-    });
-  }
-  result<filter> finish_through() noexcept {
-    forget();
-    return filter::made([&](petal_filter **handle, petal_error *error) noexcept {
-      return petal_builder_finish(get(), handle, error);
-    });
-  }
-  result<void> save_through(c_string path) noexcept {
-    forget();
-    return detail::tried([&](petal_error *error) noexcept { return petal_builder_save(get(), path.get(), error); });
-  }
-
-  // In this order: the handle is freed before what it may call.
-  std::unique_ptr<builder_options::run> progress_;
-  std::unique_ptr<petal_builder, free> handle_;
 };
 
 #if !PETAL_HPP_EXCEPTIONS

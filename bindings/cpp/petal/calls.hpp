@@ -9,8 +9,10 @@
 #include <petal_digest.h>
 #include <petal_index.h>
 #include <petal_map.h>
+#include <petal_more.h>
 #include <petal_router.h>
 #include <petal_sketch.h>
+#include <petal_wire.h>
 
 namespace petal {
 #if !PETAL_HPP_EXCEPTIONS
@@ -19,7 +21,7 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-/// The functions of the C API for a handle with an image, by the names that such handles share.
+/// The functions of the C API for a handle, by the names that handles share.
 template <class Handle>
 struct calls;
 
@@ -28,6 +30,9 @@ struct calls<petal_filter> {
   static constexpr auto capabilities = petal_filter_capabilities;
   static constexpr auto clear = petal_filter_clear;
   static constexpr auto copy = petal_filter_copy;
+  static constexpr auto delta = petal_filter_delta;
+  static constexpr auto delta_size = petal_filter_delta_size;
+  static constexpr auto delta_to = petal_filter_delta_to;
   static constexpr auto describe = petal_filter_describe;
   static constexpr auto free = petal_filter_free;
   static constexpr auto load = petal_filter_load;
@@ -36,12 +41,27 @@ struct calls<petal_filter> {
   static constexpr auto open = petal_filter_open;
   static constexpr auto open_descriptor = petal_filter_open_descriptor;
   static constexpr auto open_in_buffer = petal_filter_open_in_buffer;
+  static constexpr auto pack = petal_filter_pack;
+  static constexpr auto pack_to = petal_filter_pack_to;
+  static constexpr auto packed_size = petal_filter_packed_size;
+  static constexpr auto patch = petal_filter_patch;
   static constexpr auto save = petal_filter_save;
   static constexpr auto serialize = petal_filter_serialize;
   static constexpr auto serialize_to = petal_filter_serialize_to;
   static constexpr auto serialized_size = petal_filter_serialized_size;
   static constexpr auto sync = petal_filter_sync;
+  static constexpr auto unpack = petal_filter_unpack;
   static constexpr auto verify = petal_filter_verify;
+};
+
+template <>
+struct calls<petal_builder> {
+  static constexpr auto finish = petal_builder_finish;
+  static constexpr auto free = petal_builder_free;
+  static constexpr auto key_count = petal_builder_key_count;
+  static constexpr auto merge = petal_builder_merge;
+  static constexpr auto save = petal_builder_save;
+  static constexpr auto serialize_to = petal_builder_serialize_to;
 };
 
 template <>
@@ -109,6 +129,9 @@ struct calls<petal_map> {
   static constexpr auto capabilities = petal_map_capabilities;
   static constexpr auto clear = petal_map_clear;
   static constexpr auto copy = petal_map_copy;
+  static constexpr auto delta = petal_map_delta;
+  static constexpr auto delta_size = petal_map_delta_size;
+  static constexpr auto delta_to = petal_map_delta_to;
   static constexpr auto describe = petal_map_describe;
   static constexpr auto free = petal_map_free;
   static constexpr auto load = petal_map_load;
@@ -117,12 +140,27 @@ struct calls<petal_map> {
   static constexpr auto open = petal_map_open;
   static constexpr auto open_descriptor = petal_map_open_descriptor;
   static constexpr auto open_in_buffer = petal_map_open_in_buffer;
+  static constexpr auto pack = petal_map_pack;
+  static constexpr auto pack_to = petal_map_pack_to;
+  static constexpr auto packed_size = petal_map_packed_size;
+  static constexpr auto patch = petal_map_patch;
   static constexpr auto save = petal_map_save;
   static constexpr auto serialize = petal_map_serialize;
   static constexpr auto serialize_to = petal_map_serialize_to;
   static constexpr auto serialized_size = petal_map_serialized_size;
   static constexpr auto sync = petal_map_sync;
+  static constexpr auto unpack = petal_map_unpack;
   static constexpr auto verify = petal_map_verify;
+};
+
+template <>
+struct calls<petal_map_builder> {
+  static constexpr auto finish = petal_map_builder_finish;
+  static constexpr auto free = petal_map_builder_free;
+  static constexpr auto key_count = petal_map_builder_key_count;
+  static constexpr auto merge = petal_map_builder_merge;
+  static constexpr auto save = petal_map_builder_save;
+  static constexpr auto serialize_to = petal_map_builder_serialize_to;
 };
 
 template <>

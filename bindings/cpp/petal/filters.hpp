@@ -72,11 +72,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// Whether a key may be in the filter, or why there is no answer.
   template <class Key>
   result<bool> try_contains(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_contains_batch, one, [&](bool *found) noexcept {
-        return detail::contains_checked(get(), one, found);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_contains_batch, detail::contains_checked);
   }
   result<bool> try_contains(const void *key, std::size_t length) const noexcept {
     return try_contains(bytes(key, length));
@@ -84,22 +80,14 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// Inserts a key: true if it certainly was not there, false if it may have been.
   template <class Key>
   result<bool> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_insert_batch, one, [&](bool *is_new) noexcept {
-        return detail::insert(get(), one, is_new);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_insert_batch, detail::insert);
   }
   result<bool> try_insert(const void *key, std::size_t length) noexcept { return try_insert(bytes(key, length)); }
   /// Removes one occurrence of a key: false if it certainly was not there, and then nothing has changed. Remove only
   /// keys that were inserted: removing another key may take what other keys left.
   template <class Key>
   result<bool> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_remove_batch, one, [&](bool *removed) noexcept {
-        return detail::remove(get(), one, removed);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_remove_batch, detail::remove);
   }
   result<bool> try_remove(const void *key, std::size_t length) noexcept { return try_remove(bytes(key, length)); }
   /// Restores a stored key's fingerprint to full length, for kinds that `can(PETAL_CAN_REJUVENATE)`. False if the
@@ -107,11 +95,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// rejuvenating an absent key may lose another key.
   template <class Key>
   result<bool> try_rejuvenate(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_rejuvenate_batch, one, [&](bool *done) noexcept {
-        return detail::rejuvenate(get(), one, done);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_rejuvenate_batch, detail::rejuvenate);
   }
   result<bool> try_rejuvenate(const void *key, std::size_t length) noexcept {
     return try_rejuvenate(bytes(key, length));
@@ -120,31 +104,18 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// for all copies, the filter takes none.
   template <class Key>
   result<bool> try_insert_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [&](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_insert_times_batch, one, [&](bool *is_new) noexcept {
-        return detail::insert_times(get(), one, times, is_new);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_insert_times_batch, detail::insert_times, times);
   }
   /// Removes a key as often as it is there, but at most `times` times, for kinds that count. Returns the number of
   /// removed copies.
   template <class Key>
   result<std::uint64_t> try_remove_times(const Key &key, std::uint64_t times) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [&](auto one) noexcept {
-      return detail::for_one<std::uint64_t>(get(), petal_filter_remove_times_batch, one,
-                                            [&](std::uint64_t *removed) noexcept {
-        return detail::remove_times(get(), one, times, removed);
-      });
-    });
+    return detail::for_key<std::uint64_t>(key, get(), petal_filter_remove_times_batch, detail::remove_times, times);
   }
   /// How often a key was inserted, less how often it was removed; 0 is certain.
   template <class Key>
   result<std::uint64_t> try_count(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<std::uint64_t>(get(), petal_filter_count_batch, one, [&](std::uint64_t *times) noexcept {
-        return detail::count_one(get(), one, times);
-      });
-    });
+    return detail::for_key<std::uint64_t>(key, get(), petal_filter_count_batch, detail::count_one);
   }
   result<std::uint64_t> try_count(const void *key, std::size_t length) const noexcept {
     return try_count(bytes(key, length));
@@ -277,11 +248,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// least one of them gets true.
   template <class Key>
   result<bool> try_insert_shared(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_filter_insert_shared_batch, one, [&](bool *is_new) noexcept {
-        return detail::insert_shared(get(), one, is_new);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_filter_insert_shared_batch, detail::insert_shared);
   }
   result<bool> try_insert_shared(const void *key, std::size_t length) const noexcept {
     return try_insert_shared(bytes(key, length));
@@ -523,7 +490,6 @@ class filter : public detail::image_owner<filter, petal_filter> {
 #endif
 
  private:
-  friend class builder;
 
   /// A function of the C API that changes a filter by keys.
   template <class Filter>

@@ -84,11 +84,7 @@ class map : public detail::image_owner<map, petal_map> {
   /// lookup of the key gives. Needs the map to itself.
   template <class Key>
   result<bool> try_put(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this, value](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_map_put_batch, one, [&](bool *changed) noexcept {
-        return detail::put(get(), one, value, changed);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_map_put_batch, detail::put, value);
   }
   /// Gives key i the value `values[i]`, in order. `changed`, nullable, has room for all: 1 for a key whose value
   /// changed, otherwise 0. `done`, nullable, is always written: how many keys, from the first on, were put. Returns how
@@ -102,11 +98,7 @@ class map : public detail::image_owner<map, petal_map> {
   /// Needs the map to itself.
   template <class Key>
   result<bool> try_replace(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this, value](auto one) noexcept {
-      return detail::for_one<bool>(get(), petal_map_replace_batch, one, [&](bool *found) noexcept {
-        return detail::replace(get(), one, value, found);
-      });
-    });
+    return detail::for_key<bool>(key, get(), petal_map_replace_batch, detail::replace, value);
   }
   /// Replaces the value of key i by `values[i]`, in order. `found`, nullable, has room for all: 0 for a key that
   /// certainly is not there, otherwise 1. `done`, nullable, is always written: how many keys, from the first on, were
@@ -130,40 +122,13 @@ class map : public detail::image_owner<map, petal_map> {
   explicit map(const spec &wanted) : map(try_make(wanted).value()) {}
 #include "throwing/map.hpp"
 #endif
-
- private:
-  friend class map_builder;
 };
 
 /// Collects keys with their values, and then makes the map.
-class map_builder {
+class map_builder : public detail::maker<map_builder, petal_map_builder, map, petal_map_builder_new> {
  public:
   /// Holds nothing, like one that was moved from.
   map_builder() noexcept = default;
-  map_builder(map_builder &&) noexcept = default;
-  map_builder &operator=(map_builder &&other) noexcept {
-    // The handle goes before what it may call.
-    handle_ = std::move(other.handle_);
-    progress_ = std::move(other.progress_);
-    return *this;
-  }
-
-  explicit operator bool() const noexcept { return handle_ != nullptr; }
-  /// The handle, for calls of the C API. It stays this object's.
-  petal_map_builder *get() const noexcept { return handle_.get(); }
-
-  static result<map_builder> try_make(const spec &wanted = {}, builder_options options = {}) noexcept {
-    if (auto fine = wanted.check(); !fine) return fine.error();
-    map_builder made;
-    auto given = detail::sized<petal_builder_options>();
-    if (auto had = options.fill(given, made.progress_); !had) return had.error();
-    petal_map_builder *handle = nullptr;
-    failure error;
-    const petal_status code = petal_map_builder_new(&wanted.get(), &given, &handle, error.out());
-    if (code != PETAL_OK) return error.settle(code);
-    made.handle_.reset(handle);
-    return made;
-  }
 
   /// Gives a key a value. If a key has two different values, making the map fails, unless the kind joins values.
   template <class Key>
@@ -181,88 +146,14 @@ class map_builder {
     if (!put) return put.error();
     return {};
   }
-  /// How many keys were put, duplicates included.
-  result<std::uint64_t> try_key_count() const noexcept {
-    return detail::output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_map_builder_key_count(get(), count, error);
-    });
-  }
-  /// Gives the keys and values piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to
-  /// stop. Another builder takes them in with `merge()`. They stay here. An exception of `write` becomes
-  /// `status::callback` here, and `serialize_to()` passes the exception on.
-  template <class Write>
-  result<void> try_serialize_to(Write &&write) noexcept {
-    detail::barrier barrier;
-    return serialize_through(write, barrier);
-  }
-  /// Takes in the keys and values of another builder with the same spec, as if they had been given to this one.
-  result<void> try_merge(const void *state, std::size_t length) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_map_builder_merge(get(), state, length, error);
-    });
-  }
-  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  result<void> try_merge(const Range &state) noexcept(detail::is_nothrow_contiguous<const Range>()) {
-    return try_merge(std::data(state), std::size(state));
-  }
-  /// Makes the map and empties the builder, which may be used again. On a failure the keys stay. What the progress
-  /// callback throws is dropped and becomes `status::cancelled`; `finish()` passes it on.
-  result<map> try_finish() noexcept {
-    if (progress_) progress_->barrier.forget();
-    return map::made([&](petal_map **handle, petal_error *error) noexcept {
-      return petal_map_builder_finish(get(), handle, error);
-    });
-  }
-  /// Makes the map straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
-  result<void> try_save(c_string path) noexcept {
-    if (progress_) progress_->barrier.forget();
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_map_builder_save(get(), path.get(), error);
-    });
-  }
 
 #if PETAL_HPP_EXCEPTIONS
   // The same operations, which throw `petal::error`.
 
   explicit map_builder(const spec &wanted, builder_options options = {})
       : map_builder(try_make(wanted, std::move(options)).value()) {}
-  template <class Write>
-  void serialize_to(Write &&write) {
-    detail::barrier barrier;
-    const auto written = serialize_through(write, barrier);
-    barrier.rethrow();
-    if (progress_) progress_->barrier.rethrow();
-    written.value();
-  }
-  map finish() {
-    auto made = try_finish();
-    if (progress_) progress_->barrier.rethrow();
-    return std::move(made).value();
-  }
-  void save(c_string path) {
-    const auto saved = try_save(path);
-    if (progress_) progress_->barrier.rethrow();
-    saved.value();
-  }
 #include "throwing/map_builder.hpp"
 #endif
-
- private:
-  template <class Write>
-  result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
-    if (progress_) progress_->barrier.forget();
-    detail::writer<Write> to{write, barrier};
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_map_builder_serialize_to(get(), detail::writer<Write>::call, &to, error);
-    });
-  }
-  struct free {
-    void operator()(petal_map_builder *handle) const noexcept { petal_map_builder_free(handle); }
-  };
-
-  // In this order: the handle is freed before what it may call.
-  std::unique_ptr<builder_options::run> progress_;
-  std::unique_ptr<petal_map_builder, free> handle_;
 };
 
 #if !PETAL_HPP_EXCEPTIONS

@@ -71,20 +71,12 @@ class router : public detail::image_owner<router, petal_router> {
   /// Inserts a key, which this node has from now on.
   template <class Key>
   result<void> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::insert_in_router(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_router_insert_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_router_insert_batch, detail::insert_in_router);
   }
   /// Removes a key that was inserted before. A key that the node certainly did not have changes nothing.
   template <class Key>
   result<void> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::remove_from_router(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_router_remove_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_router_remove_batch, detail::remove_from_router);
   }
   /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
   /// inserted, from the first on.

@@ -121,20 +121,12 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// Inserts a key. An integer is the number itself; the number of any other key is its hash.
   template <class Key>
   result<void> try_insert(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::insert_in_sketch(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_sketch_insert_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_sketch_insert_batch, detail::insert_in_sketch);
   }
   /// Removes a key. If you remove a number that you did not insert, the sketch lists the number with -1.
   template <class Key>
   result<void> try_remove(const Key &key) noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<void> {
-      const petal_status code = detail::remove_from_sketch(get(), one);
-      if (code != PETAL_OK) return detail::why(code, get(), petal_sketch_remove_batch, detail::none_like(one));
-      return {};
-    });
+    return detail::for_key<void>(key, get(), petal_sketch_remove_batch, detail::remove_from_sketch);
   }
   /// Inserts many keys, given as to `filter::insert_batch()`. `done`, nullable, is always written: how many keys were
   /// inserted, from the first on.

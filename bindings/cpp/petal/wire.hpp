@@ -36,33 +36,10 @@ result<std::vector<std::byte>> written_by(Size &&size, Write &&write) noexcept {
   return all;
 }
 
-/// The functions of the C API for what goes over the wire.
+/// The functions of the C API for a filter or map; nothing for other types.
 template <class Of>
-struct wire_calls;
-
-template <>
-struct wire_calls<filter> {
-  static constexpr auto packed_size = petal_filter_packed_size;
-  static constexpr auto pack = petal_filter_pack;
-  static constexpr auto pack_to = petal_filter_pack_to;
-  static constexpr auto delta_size = petal_filter_delta_size;
-  static constexpr auto delta = petal_filter_delta;
-  static constexpr auto delta_to = petal_filter_delta_to;
-};
-
-template <>
-struct wire_calls<map> {
-  static constexpr auto packed_size = petal_map_packed_size;
-  static constexpr auto pack = petal_map_pack;
-  static constexpr auto pack_to = petal_map_pack_to;
-  static constexpr auto delta_size = petal_map_delta_size;
-  static constexpr auto delta = petal_map_delta;
-  static constexpr auto delta_to = petal_map_delta_to;
-};
-
-/// Only for filters and maps.
-template <class Of>
-using if_wired = std::enable_if_t<std::is_same_v<Of, filter> || std::is_same_v<Of, map>>;
+using if_wired = std::enable_if_t<std::is_same_v<Of, filter> || std::is_same_v<Of, map>,
+                                  calls<std::remove_pointer_t<decltype(std::declval<const Of &>().get())>>>;
 
 /// Only for a contiguous range of bytes that can be written to, such as a span.
 template <class Range>
@@ -79,20 +56,30 @@ bytes bytes_of(const Range &range) noexcept(is_nothrow_contiguous<const Range>()
   return bytes(std::data(range), std::size(range));
 }
 
-template <class Of, class Write>
+template <class Of, class Write, class Calls = if_wired<Of>>
 result<void> pack_through(const Of &of, Write &write, barrier &barrier) noexcept {
   writer<Write> to{write, barrier};
   return tried([&](petal_error *error) noexcept {
-    return wire_calls<Of>::pack_to(of.get(), writer<Write>::call, &to, error);
+    return Calls::pack_to(of.get(), writer<Write>::call, &to, error);
   });
 }
 
-template <class Of, class Write>
+template <class Of, class Write, class Calls = if_wired<Of>>
 result<void> delta_through(const Of &older, const Of &newer, Write &write, barrier &barrier) noexcept {
   writer<Write> out{write, barrier};
   return tried([&](petal_error *error) noexcept {
-    return wire_calls<Of>::delta_to(older.get(), newer.get(), writer<Write>::call, &out, error);
+    return Calls::delta_to(older.get(), newer.get(), writer<Write>::call, &out, error);
   });
+}
+
+template <class Of, class Calls = if_wired<Of>>
+result<Of> unpacked(bytes packed, std::uint64_t most_bytes, const open_options &options) noexcept {
+  decltype(std::declval<const Of &>().get()) handle = nullptr;
+  failure error;
+  const petal_status code =
+      Calls::unpack(packed.data(), packed.size(), most_bytes, options.get(), &handle, error.out());
+  if (code != PETAL_OK) return error.settle(code);
+  return Of::adopt(handle);
 }
 
 }  // namespace detail
@@ -101,41 +88,36 @@ result<void> delta_through(const Of &older, const Of &newer, Write &write, barri
 
 /// A filter or map in few bytes; see petal_wire.h. Packs twice, for the size and for the bytes, so nobody may insert
 /// meanwhile. `try_pack_to()` packs once, also while threads insert.
-template <class Of, class = detail::if_wired<Of>>
+template <class Of, class Calls = detail::if_wired<Of>>
 result<std::vector<std::byte>> try_pack(const Of &of) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept {
-        return detail::wire_calls<Of>::packed_size(of.get(), size, error);
+        return Calls::packed_size(of.get(), size, error);
       },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {
-        return detail::wire_calls<Of>::pack(of.get(), buffer, length, written, error);
+        return Calls::pack(of.get(), buffer, length, written, error);
       });
 }
 /// Packs once, into a span or another contiguous range of bytes. Returns how many bytes the form has.
-template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+template <class Of, class Room, class Calls = detail::if_wired<Of>, class = detail::if_room<Room>>
 result<std::size_t> try_pack_into(const Of &of, Room &&room) noexcept(detail::is_nothrow_contiguous<Room>()) {
   auto *to = std::data(room);
   const std::size_t length = std::size(room);
   return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-    return detail::wire_calls<Of>::pack(of.get(), to, length, written, error);
+    return Calls::pack(of.get(), to, length, written, error);
   });
 }
 /// Gives a filter or map in few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or
 /// false to stop. An exception of `write` is dropped and becomes `status::callback`; `pack_to()` passes the exception
 /// on.
-template <class Of, class Write, class = detail::if_wired<Of>>
+template <class Of, class Write, class Calls = detail::if_wired<Of>>
 result<void> try_pack_to(const Of &of, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::pack_through(of, write, barrier);
 }
 /// The filter that was packed, in its own memory. `most_bytes` is the most bytes that the image of the filter may have.
 inline result<filter> try_unpack(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept {
-  petal_filter *handle = nullptr;
-  failure error;
-  const petal_status code =
-      petal_filter_unpack(packed.data(), packed.size(), most_bytes, options.get(), &handle, error.out());
-  if (code != PETAL_OK) return error.settle(code);
-  return filter::adopt(handle);
+  return detail::unpacked<filter>(packed, most_bytes, options);
 }
 /// The filter that was packed into a span or another contiguous range of bytes.
 template <class Range, class = detail::if_bytes<Range>>
@@ -145,12 +127,7 @@ result<filter> try_unpack(const Range &packed, std::uint64_t most_bytes, const o
 }
 /// The map that was packed, as `try_unpack()` gives a filter.
 inline result<map> try_unpack_map(bytes packed, std::uint64_t most_bytes, const open_options &options = {}) noexcept {
-  petal_map *handle = nullptr;
-  failure error;
-  const petal_status code =
-      petal_map_unpack(packed.data(), packed.size(), most_bytes, options.get(), &handle, error.out());
-  if (code != PETAL_OK) return error.settle(code);
-  return map::adopt(handle);
+  return detail::unpacked<map>(packed, most_bytes, options);
 }
 /// The map that was packed into a span or another contiguous range of bytes.
 template <class Range, class = detail::if_bytes<Range>>
@@ -159,46 +136,42 @@ result<map> try_unpack_map(const Range &packed, std::uint64_t most_bytes, const 
   return try_unpack_map(detail::bytes_of(packed), most_bytes, options);
 }
 /// What changed from `older`, the older state of a filter or map, to `newer`, the newer one.
-template <class Of, class = detail::if_wired<Of>>
+template <class Of, class Calls = detail::if_wired<Of>>
 result<std::vector<std::byte>> try_delta(const Of &older, const Of &newer) noexcept {
   return detail::written_by(
       [&](std::size_t *size, petal_error *error) noexcept {
-        return detail::wire_calls<Of>::delta_size(older.get(), newer.get(), size, error);
+        return Calls::delta_size(older.get(), newer.get(), size, error);
       },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {
-        return detail::wire_calls<Of>::delta(older.get(), newer.get(), buffer, length, written, error);
+        return Calls::delta(older.get(), newer.get(), buffer, length, written, error);
       });
 }
 /// Writes what changed into a span or another contiguous range of bytes. Returns how many bytes the delta has.
-template <class Of, class Room, class = detail::if_wired<Of>, class = detail::if_room<Room>>
+template <class Of, class Room, class Calls = detail::if_wired<Of>, class = detail::if_room<Room>>
 result<std::size_t> try_delta_into(const Of &older, const Of &newer, Room &&room) noexcept(
     detail::is_nothrow_contiguous<Room>()) {
   auto *to = std::data(room);
   const std::size_t length = std::size(room);
   return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-    return detail::wire_calls<Of>::delta(older.get(), newer.get(), to, length, written, error);
+    return Calls::delta(older.get(), newer.get(), to, length, written, error);
   });
 }
 /// Gives what changed, piece by piece and in order, to `write(petal::bytes)`, as `try_pack_to()` does.
-template <class Of, class Write, class = detail::if_wired<Of>>
+template <class Of, class Write, class Calls = detail::if_wired<Of>>
 result<void> try_delta_to(const Of &older, const Of &newer, Write &&write) noexcept {
   detail::barrier barrier;
   return detail::delta_through(older, newer, write, barrier);
 }
 /// Changes `older` from the older state of the delta to the newer one. `most_bytes` is the most bytes that the image of
 /// the newer state may have. A failure changes nothing.
-inline result<void> try_patch(filter &older, bytes delta, std::uint64_t most_bytes) noexcept {
+template <class Of, class Calls = detail::if_wired<Of>>
+result<void> try_patch(Of &older, bytes delta, std::uint64_t most_bytes) noexcept {
   return detail::tried([&](petal_error *error) noexcept {
-    return petal_filter_patch(older.get(), delta.data(), delta.size(), most_bytes, error);
-  });
-}
-inline result<void> try_patch(map &older, bytes delta, std::uint64_t most_bytes) noexcept {
-  return detail::tried([&](petal_error *error) noexcept {
-    return petal_map_patch(older.get(), delta.data(), delta.size(), most_bytes, error);
+    return Calls::patch(older.get(), delta.data(), delta.size(), most_bytes, error);
   });
 }
 /// Changes `older` by a delta in a span or another contiguous range of bytes.
-template <class Of, class Range, class = detail::if_wired<Of>, class = detail::if_bytes<Range>>
+template <class Of, class Range, class Calls = detail::if_wired<Of>, class = detail::if_bytes<Range>>
 result<void> try_patch(Of &older, const Range &delta, std::uint64_t most_bytes) noexcept(
     detail::is_nothrow_contiguous<const Range>()) {
   return try_patch(older, detail::bytes_of(delta), most_bytes);
@@ -216,14 +189,14 @@ inline result<spec> try_wire_spec(std::uint64_t keys, std::uint64_t packed_bytes
 #if PETAL_HPP_EXCEPTIONS
 // The same operations, which throw `petal::error`.
 
-template <class Of, class Write, class = detail::if_wired<Of>>
+template <class Of, class Write, class Calls = detail::if_wired<Of>>
 void pack_to(const Of &of, Write &&write) {
   detail::barrier barrier;
   const auto written = detail::pack_through(of, write, barrier);
   barrier.rethrow();
   written.value();
 }
-template <class Of, class Write, class = detail::if_wired<Of>>
+template <class Of, class Write, class Calls = detail::if_wired<Of>>
 void delta_to(const Of &older, const Of &newer, Write &&write) {
   detail::barrier barrier;
   const auto written = detail::delta_through(older, newer, write, barrier);

@@ -39,7 +39,7 @@ fn scopes(text: &str, header: &str) -> Vec<(String, String)> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\nclass ") {
         let (class, after) = after.split_once("\n};\n").unwrap_or((after, ""));
-        let name = class.split([' ', ':']).next().unwrap_or_default();
+        let name = class.split_whitespace().next().unwrap_or_default();
         scopes.push((name.to_owned(), class.to_owned()));
         outside += before;
         outside.push('\n');

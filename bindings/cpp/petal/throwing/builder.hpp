@@ -30,10 +30,4 @@
   void add_frequent_batch(Keys &&keys, const double *weights = nullptr, std::size_t *done = nullptr) {
     try_add_frequent_batch(keys, weights, done).value();
   }
-  std::uint64_t key_count() const { return try_key_count().value(); }
-  void merge(const void *state, std::size_t length) { try_merge(state, length).value(); }
-  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  void merge(const Range &state) {
-    try_merge(state).value();
-  }
   std::size_t compact_size() { return try_compact_size().value(); }

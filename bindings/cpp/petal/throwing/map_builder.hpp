@@ -9,9 +9,3 @@
   void put_batch(Keys &&keys, const std::uint64_t *values, std::size_t *done = nullptr) {
     try_put_batch(keys, values, done).value();
   }
-  std::uint64_t key_count() const { return try_key_count().value(); }
-  void merge(const void *state, std::size_t length) { try_merge(state, length).value(); }
-  template <class Range, class = std::enable_if_t<detail::is_range_of<const Range, detail::is_byte>::value>>
-  void merge(const Range &state) {
-    try_merge(state).value();
-  }
