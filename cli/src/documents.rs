@@ -56,7 +56,7 @@ fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()>
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     let Some(of_manual) = manual::page(name) else {
-        return Err(io::Error::other(format!("src/manual.rs has no page {name}")));
+        return Err(io::Error::other(format!("src/manual.txt has no page {name}")));
     };
     let mut more = Roff::new();
     if name == "petal" {
@@ -72,10 +72,10 @@ fn write_page(command: clap::Command, name: &str, file: &Path) -> io::Result<()>
         man.render_subcommands_section(&mut page)?;
     }
     more.control("SH", ["EXAMPLES"]);
-    for (what, how) in of_manual.examples {
+    for (what, commands) in &of_manual.examples {
         more.text([roman(format!("{what}:"))]).control("PP", []).control("RS", ["4"]).control("nf", []);
-        for command in manual::commands(how) {
-            more.text([roman(command)]);
+        for command in commands {
+            more.text([roman(*command)]);
         }
         more.control("fi", []).control("RE", []).control("PP", []);
     }

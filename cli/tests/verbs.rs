@@ -51,7 +51,9 @@ fn every_verb_is_a_subcommand_and_every_subcommand_is_a_verb() {
             }
             let page = manual::page(subcommand);
             let shown = page.is_some_and(|page| {
-                page.examples.iter().any(|(_, line)| line.contains(&format!("petal {subcommand}")))
+                page.examples
+                    .iter()
+                    .any(|(_, lines)| lines.iter().any(|line| line.contains(&format!("petal {subcommand}"))))
             });
             assert!(shown || !there.contains(subcommand), "the manual shows no example of petal {subcommand}");
             assert!(
