@@ -15,8 +15,8 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-registries test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
-.PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-batches bench-billion bench-compact
-.PHONY: bench-wasm bench-formats bench-go bench-built bench-redis bench-universes bench-indexes
+.PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-billion bench-compact
+.PHONY: bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
 # REDIS=1: the command with `petal redis`, which brings TLS along.
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -252,26 +252,12 @@ bench-inlined: ## single keys from C: inlined, by call, in batches, and in plain
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/inlined" $(KEYS)
 
-bench-verbs: ## every kind and verb from C, by call and in batches, beside the reads of memory; KEYS="1e4 1e6 1e8"
+bench-verbs: ## every kind and verb from C, by call and in batches, beside reads of memory; KEYS="1e4 1e8" BATCH=16
 	@$(MAKE) --no-print-directory build
 	@mkdir -p "$(TARGET)/bench"
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/verbs.c -o "$(TARGET)/bench/verbs" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
-	"$(TARGET)/bench/verbs" $(if $(KIND),-k $(KIND)) $(KEYS)
-
-bench-batches: ## many keys at once from C: batches of 16 to 8192 beside the limit
-	@$(MAKE) --no-print-directory build
-	@mkdir -p "$(TARGET)/bench"
-	$(CC) -std=c11 -O3 -march=native -Iinclude benches/batches.c -o "$(TARGET)/bench/batches" \
-	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
-	"$(TARGET)/bench/batches"
-
-bench-built: ## kinds that are built from all keys, from C: builds and lookups; KIND=ribbon is another one than fuse
-	@$(MAKE) --no-print-directory build
-	@mkdir -p "$(TARGET)/bench"
-	$(CC) -std=c11 -O3 -march=native -Iinclude benches/built.c -o "$(TARGET)/bench/built" \
-	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
-	"$(TARGET)/bench/built" $(or $(KIND),fuse)
+	"$(TARGET)/bench/verbs" $(if $(KIND),-k $(KIND)) $(if $(BATCH),-b $(BATCH)) $(KEYS)
 
 # KEYS="1e6 1e7": universes of this many keys. It takes the crate clubcard, which nothing else here is linked with.
 bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups

@@ -1,10 +1,9 @@
 /* verbs.c: the cost of one key for a C program, for each kind and each verb, by call and in batches, compared with the
  * reads that memory allows. `make bench-verbs` compiles and runs the program.
  *
- * verbs -i [KEYS...] measures batches with each instruction set of this processor.
- *
- * verbs [-k KIND] [KEYS...] measures filters with a rate of 1 % and maps with values of one bit, of these sizes, by
- * default 10^4 and 10^6. Each size has a Markdown table of nanoseconds a key.
+ * verbs [-i] [-k KIND] [-b SIZE] [KEYS...] measures filters with a rate of 1 % and maps with values of one bit, of
+ * these sizes, by default 10^4 and 10^6. Each size has a Markdown table of nanoseconds a key. Batches have 4096 keys,
+ * or SIZE. With -i the tables are of batches with each instruction set of this processor.
  *
  * Each filter is filled with KEYS distinct keys. Small filters are filled and asked many times, so that a figure is
  * of about half a million keys at least. Large filters are asked for a sample of their keys. The median of five
@@ -18,7 +17,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { ROUNDS = 5, SAMPLE = 1 << 20, AT_ONCE = 4096, AHEAD = 64 };
+enum { ROUNDS = 5, SAMPLE = 1 << 20, MOST_AT_ONCE = 8192, AHEAD = 64 };
+
+static size_t at_once = 4096; /* The keys of a batch. */
 
 static void check(petal_status status, const char *what) {
   if (status == PETAL_OK) return;
@@ -37,8 +38,8 @@ typedef struct {
   const uint64_t *asked; /* A sample of known keys in another order. */
   const uint64_t *other; /* As many absent keys. */
   size_t count;          /* The number of keys in the sample. */
-  uint8_t answers[AT_ONCE];
-  uint64_t numbers[AT_ONCE];
+  uint8_t answers[MOST_AT_ONCE];
+  uint64_t numbers[MOST_AT_ONCE];
 } subject;
 
 static bool can(const subject *s, uint64_t capability) { return (s->info.capabilities & capability) != 0; }
@@ -64,8 +65,8 @@ static void release(subject *s) {
 #define IN_BATCHES(name, call, wanted)                                       \
   static uint64_t name(subject *s, const uint64_t *all, size_t count) {      \
     uint64_t sum = 0;                                                        \
-    for (size_t i = 0; i < count; i += AT_ONCE) {                            \
-      petal_keys keys = petal_keys_u64(all + i, count - i < AT_ONCE ? count - i : AT_ONCE); \
+    for (size_t i = 0; i < count; i += at_once) {                            \
+      petal_keys keys = petal_keys_u64(all + i, count - i < at_once ? count - i : at_once); \
       petal_answers answers = PETAL_ANSWERS_INIT;                            \
       petal_answers *out = &answers;                                         \
       wanted;                                                                \
@@ -308,10 +309,14 @@ static void table(uint64_t keys, const char *only, bool by_instructions) {
 
 int main(int argc, char **argv) {
   const char *only = NULL;
+  bool by_instructions = false;
   int next = 1;
-  const bool by_instructions = argc > 1 && strcmp(argv[1], "-i") == 0;
-  if (by_instructions) next = 2;
-  if (argc > 2 && strcmp(argv[1], "-k") == 0) only = argv[2], next = 3;
+  for (; next < argc && argv[next][0] == '-'; next++) {
+    if (strcmp(argv[next], "-i") == 0) by_instructions = true;
+    else if (strcmp(argv[next], "-k") == 0 && next + 1 < argc) only = argv[++next];
+    else if (strcmp(argv[next], "-b") == 0 && next + 1 < argc) at_once = (size_t)strtod(argv[++next], NULL);
+  }
+  check(at_once > 0 && at_once <= MOST_AT_ONCE ? PETAL_OK : PETAL_ERR_OUT_OF_RANGE, "-b");
   if (next == argc) {
     table(10000, only, by_instructions);
     table(1000000, only, by_instructions);
