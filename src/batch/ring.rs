@@ -178,30 +178,41 @@ pub fn rolling<State: ?Sized>(
     mut answer: impl FnMut(&mut State, u64) -> bool,
 ) {
     let Stages { far, near } = stages.into();
-    let mut ring = [[0; GROUP]; 2];
-    let mut hashed = batch.next(&mut ring[0]);
-    let at = |ring: &[[u64; GROUP]; 2], i: usize| ring[i / GROUP % 2][i % GROUP];
-    ring[0][..far.min(hashed)].iter().for_each(|hash| fetch(state, *hash));
-    ring[0][..near.min(hashed)].iter().for_each(|hash| fetch_rest(state, *hash));
-    let mut start = 0;
-    while start < hashed {
-        let end = hashed.min(start + GROUP);
-        if end == start + GROUP {
-            hashed += batch.next(&mut ring[end / GROUP % 2]);
-        }
+    // The group that is answered, and the one that comes after it.
+    let mut hashes = [0; 2 * GROUP];
+    let mut keys = next_group(batch, &mut hashes, 0);
+    hashes[..far.min(keys)].iter().for_each(|hash| fetch(state, *hash));
+    hashes[..near.min(keys)].iter().for_each(|hash| fetch_rest(state, *hash));
+    while keys > 0 {
+        // Without fetching ahead, one group at a time is enough.
+        let more = if far > 0 && keys == GROUP { next_group(batch, &mut hashes, GROUP) } else { 0 };
         let mut answers = 0;
-        for i in start..end {
-            if far > 0 && i + far < hashed {
-                fetch(state, at(&ring, i + far));
+        for i in 0..keys {
+            if far > 0 && i + far < keys + more {
+                fetch(state, hashes[i + far]);
             }
-            if near > 0 && i + near < hashed {
-                fetch_rest(state, at(&ring, i + near));
+            if near > 0 && i + near < keys + more {
+                fetch_rest(state, hashes[i + near]);
             }
-            answers |= u64::from(answer(state, at(&ring, i))) << (i - start);
+            answers |= u64::from(answer(state, hashes[i])) << i;
         }
-        batch.answer(answers, end - start);
-        start = end;
+        batch.answer(answers, keys);
+        keys = match far > 0 {
+            true => {
+                hashes.copy_within(GROUP.., 0);
+                more
+            }
+            false if keys == GROUP => next_group(batch, &mut hashes, 0),
+            false => 0,
+        };
     }
+}
+
+/// Takes the next group of a batch into its place in `hashes`, and returns how many hashes these are.
+#[inline(always)]
+fn next_group(batch: &mut (impl Batch + ?Sized), hashes: &mut [u64; 2 * GROUP], place: usize) -> usize {
+    let group = hashes[place..].first_chunk_mut().expect("a whole group");
+    batch.next(group).min(GROUP)
 }
 
 /// Writes the count of each hash, in order. `stages` says how far ahead of it `fetch` is called for the hash, and then
