@@ -24,6 +24,7 @@ pub mod aggregate;
 mod batch;
 mod bits;
 pub mod blocks;
+mod caches;
 pub mod contract;
 #[cfg(feature = "digest")]
 pub mod digest;

@@ -9,6 +9,7 @@
 //! others are fetched, and the ring runs from the first key of a batch to its last.
 
 use crate::bits::prefetch;
+use crate::caches;
 use crate::error::{Error, Result};
 
 /// How many hashes a batch gives in one call.
@@ -17,18 +18,28 @@ pub const GROUP: usize = 64;
 /// How many keys ahead of the answer the fetches run at most.
 pub const AHEAD: usize = GROUP;
 
-/// Fetching ahead pays from this many 64-bit words (4 MiB) on. In smaller filters the processor's own reordering hides
-/// the second and third level cache.
-pub const FETCH_FROM: usize = 1 << 19;
-
 /// Whether the processor can be asked for a line. Where it cannot, the compiler leaves out the code that finds the
 /// line.
 const CAN_FETCH: bool = cfg!(not(target_family = "wasm"));
 
+/// Whether a filter of this many words is larger than the second-level cache of a core: then fetching its lines ahead
+/// pays. In smaller filters the processor's own reordering hides what a line costs.
+#[inline]
+pub fn is_far(words: usize) -> bool {
+    CAN_FETCH && words >= caches::second_level() / 8
+}
+
+/// The same for lookups that mostly need fewer lines than they would fetch, or that would do half of their work again
+/// to find them: they gain only where lines often come from memory, from four times that cache on.
+#[inline]
+pub fn is_very_far(words: usize) -> bool {
+    is_far(words / 4)
+}
+
 /// How far to fetch ahead in a filter of `words` words, where a key touches `lines` cache lines; 0 is not at all.
 #[inline]
 pub fn ahead(words: usize, lines: usize) -> usize {
-    if words < FETCH_FROM || !CAN_FETCH { 0 } else { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) }
+    if is_far(words) { (2 * AHEAD / lines.max(1)).clamp(1, AHEAD) } else { 0 }
 }
 
 /// How far a batch that changes something got.

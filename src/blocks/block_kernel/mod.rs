@@ -129,7 +129,7 @@ macro_rules! one_key_at_a_time {
 
         $(#[$attribute])*
         fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
-            let fetching = words.len() >= ring::FETCH_FROM;
+            let fetching = ring::is_far(words.len());
             let hash = |flip, keys: &[u64], hashes: &mut [u64]| hash_u64s(flip, keys, hashes);
             let fetch = |words: &&[AtomicU64], key| fetch(words, key);
             let answer = |words: &mut &[AtomicU64], key| contains_one(words, masks, key);
@@ -138,7 +138,7 @@ macro_rules! one_key_at_a_time {
 
         $(#[$attribute])*
         fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
-            let fetching = words.len() >= ring::FETCH_FROM;
+            let fetching = ring::is_far(words.len());
             let hash = |flip, keys: &[u64], hashes: &mut [u64]| hash_u64s(flip, keys, hashes);
             let insert = |words: &mut [u64], key| insert_one(words, masks, key) & is_asked;
             ring::answer_few(words, fetching, few, hash, |words, key| fetch(words, key), insert)

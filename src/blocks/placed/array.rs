@@ -112,7 +112,7 @@ impl<P: Placement> PlacedArray for Array<P> {
     }
 
     fn contains_many(&self, words: &[AtomicU64], keys: &WholeKeys, answers: &mut Answers) {
-        let is_large = words.len() >= ring::FETCH_FROM;
+        let is_large = ring::is_far(words.len());
         self.rolling(
             &mut (),
             keys,
@@ -131,7 +131,7 @@ impl<P: Placement> PlacedArray for Array<P> {
     }
 
     fn insert_many(&self, words: &mut [u64], keys: &WholeKeys, mut answers: Option<&mut Answers>) -> u64 {
-        let is_large = words.len() >= ring::FETCH_FROM;
+        let is_large = ring::is_far(words.len());
         let mut count = 0;
         self.rolling(
             &mut &mut *words,

@@ -57,7 +57,7 @@ pub(super) fn contains_few<S: Select>(table: Table, words: &[AtomicU64], set: In
     let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(set, flip, keys, hashes);
     let fetch = |_: &(), hash| table.fetch(words, hash);
     let answer = |_: &mut (), hash| reader.contains(table.fingerprint(hash));
-    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+    ring::answer_few(&mut (), ring::is_far(words.len()), few, hash, fetch, answer)
 }
 
 #[inline(always)]

@@ -109,7 +109,7 @@ impl MapKind for Approximator {
     }
 
     fn fetch(&self, id: u128) {
-        if self.base.words().shared().len() >= ring::FETCH_FROM {
+        if ring::is_far(self.base.words().shared().len()) {
             self.cells.fetch(self.base.words().shared(), id);
         }
     }

@@ -145,11 +145,6 @@ impl HashCompaction {
         ProbeSequence::of(hash, self.slots).walk(self.slots, |word| words[word].load(Ordering::Relaxed))
     }
 
-    /// Whether the table is so large that batches fetch its lines ahead.
-    fn is_far(&self) -> bool {
-        self.base.words().shared().len() >= ring::FETCH_FROM
-    }
-
     /// Where the ways of keys end, as [`probe_sequence::walk_all`] reports it.
     fn find_all(&self, hashes: &[u64], end: impl FnMut(usize, End)) {
         let words = self.base.words().shared();
@@ -220,7 +215,7 @@ impl Kind for HashCompaction {
     /// In a large table many keys walk their ways together, so each waits for its next line while others take their
     /// steps. In a table that the caches hold, one key after the other is faster.
     fn contains_many(&self, batch: &mut dyn Batch) {
-        if !self.is_far() {
+        if !ring::is_far(self.base.words().shared().len()) {
             return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| self.contains_hash(hash));
         }
         let _ = Chunk::each(batch, |chunk| {
@@ -295,7 +290,8 @@ impl Insert for HashCompaction {
     /// One after the other, because where a key goes depends on those before it. Before that, many keys walk their ways
     /// together, which brings the lines of these ways into the cache.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
-        if !self.is_far() {
+        // The second walk of a key costs as much as a line that comes from the next cache.
+        if !ring::is_far(self.base.words().shared().len() / 2) {
             return one_by_one(batch, |hash| self.insert_one(hash));
         }
         Chunk::each(batch, |chunk| {

@@ -12,10 +12,10 @@
 pub mod layout;
 pub mod sizing;
 
-use crate::batch::ring;
+use crate::batch::ring::{self, Batch};
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Build, Building, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, over_base,
+    Base, Build, Building, Built, InBytes, Kind, Overfill, Payload, Row, Sizes, Structure, ahead, over_base,
 };
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -178,6 +178,13 @@ impl Kind for Signatures {
 
     fn fetch(&self, hash: u64) {
         self.shape.fetch(hash, self.word(), |word| ring::fetch_word(self.base.words().shared(), word));
+    }
+
+    /// Finding the lines of a key takes most of the steps of a lookup, so they are fetched in very large tables only.
+    fn contains_many(&self, batch: &mut dyn Batch) {
+        let far = if ring::is_very_far(self.base.words().shared().len()) { ahead(self) } else { 0 };
+        let fetch = |_: &(), hash| self.fetch(hash);
+        ring::rolling(&mut (), far, batch, fetch, ring::nothing, |_, hash| self.contains_hash(hash));
     }
 
     /// Every key has a slot, so the taken slots say how many keys there are.

@@ -64,7 +64,7 @@ const IN_TURNS_FROM: usize = 16;
 
 /// Looks keys up in turns, or one by one if they are few and the slices are in the caches.
 pub(super) fn contains_many(slices: &Slices, words: &[AtomicU64], batch: &mut dyn Batch) {
-    if batch.keys() < IN_TURNS_FROM && words.len() < ring::FETCH_FROM {
+    if batch.keys() < IN_TURNS_FROM && !ring::is_far(words.len()) {
         return ring::rolling(&mut (), 0, batch, ring::nothing, ring::nothing, |_, hash| {
             slices.contains(words, mix(hash))
         });

@@ -13,8 +13,7 @@ macro_rules! kernel {
     ($lanes:ident, $features:literal) => {
         use super::super::kernel::{self, Inserted, Kernel};
         use super::super::walks::{
-            AGE, ASKED_FETCH_FROM, BIT, BYTE, Ended, INVERSES, PLACE, ROOM, SLICE, START, STOP, Walks, fetch_one, some,
-            suits,
+            AGE, BIT, BYTE, Ended, INVERSES, PLACE, ROOM, SLICE, START, STOP, Walks, fetch_one, some, suits,
         };
         use super::super::{FOUND, GROUPS, POWERS, Slices};
         use crate::batch::ring::{self, Batch, CHUNK, GROUP};
@@ -38,7 +37,7 @@ macro_rules! kernel {
                 let mut ended = Ended::NONE;
                 // SAFETY: this kernel is given out for processors that have these instructions, and the slices suit.
                 unsafe {
-                    match words.len() >= ring::FETCH_FROM {
+                    match ring::is_far(words.len()) {
                         true => walk::<true, false>(slices, words, hashes, &mut ended),
                         false => walk::<false, false>(slices, words, hashes, &mut ended),
                     }
@@ -56,7 +55,7 @@ macro_rules! kernel {
             if !(WIDTH..=CHUNK).contains(&hashes.len()) || !suits(slices, words.len()) {
                 return kernel::insert(slices, words, hashes, is_asked);
             }
-            let is_far = words.len() >= if is_asked { ASKED_FETCH_FROM } else { ring::FETCH_FROM };
+            let is_far = ring::is_far(words.len());
             let mut ends = [FOUND; CHUNK];
             if is_asked {
                 let mut ended = Ended::NONE;

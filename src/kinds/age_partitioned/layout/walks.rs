@@ -19,11 +19,6 @@ pub(super) const INVERSES: [u64; MAX_SLICES] = {
     powers(inverse)
 };
 
-/// The least number of words (1 MiB) for which insertions with answers fetch lines ahead. There walks and insertions
-/// alternate, and the lines that the walks read drive the lines that the insertions write out of the second-level
-/// cache.
-pub(super) const ASKED_FETCH_FROM: usize = 1 << 17;
-
 /// How many numbers a chunk has, with room for a whole vector after the last.
 pub(super) const ROOM: usize = CHUNK + 8;
 

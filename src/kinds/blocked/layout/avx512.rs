@@ -194,7 +194,7 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     // the first address are a block, and two bytes at the second are a mask. The other addresses are those of arrays
     // with room for eight more elements. Another thread may be setting bits in the block: see `load_line`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
-    run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);
+    run(batch, (ring::is_far(length), Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -203,7 +203,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
         return portable::KERNEL.insert(words, masks, batch);
     }
-    let fetching = length >= ring::FETCH_FROM;
+    let fetching = ring::is_far(length);
     let preparation = preparation(words.as_mut_ptr(), length, masks);
     if batch.is_asked() {
         // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.
@@ -224,7 +224,7 @@ fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     }
     // SAFETY: as in `contains`.
     let step = |step: Step| unsafe { step!(rotate_all, test, step) };
-    let how = (length >= ring::FETCH_FROM, Answer::Found);
+    let how = (ring::is_far(length), Answer::Found);
     run_few(few, how, preparation(words.as_ptr().cast(), length, masks), step)
 }
 
@@ -234,7 +234,7 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
         return portable::KERNEL.insert_few(words, masks, few, is_asked);
     }
-    let fetching = length >= ring::FETCH_FROM;
+    let fetching = ring::is_far(length);
     let preparation = preparation(words.as_mut_ptr(), length, masks);
     if is_asked {
         // SAFETY: as in `contains`; this call alone uses the words, and nothing else refers to them meanwhile.

@@ -277,12 +277,12 @@ impl Bloom {
 
     /// The inner loops that take a batch. They fetch nothing ahead, so the words must be in the caches.
     fn cached(&self, words: usize) -> Option<&'static Kernel> {
-        let is_known = self.derivation == Derivation::Remix && words < ring::FETCH_FROM;
+        let is_known = self.derivation == Derivation::Remix && !ring::is_very_far(words);
         self.kernel.filter(|_| is_known && kernel::suits(&self.bits, 1, words))
     }
 
     fn ahead(&self, words: usize) -> usize {
-        ring::ahead(words, self.bits.hashes as usize)
+        if ring::is_very_far(words) { ring::ahead(words, self.bits.hashes as usize) } else { 0 }
     }
 }
 

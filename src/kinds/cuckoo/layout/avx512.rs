@@ -89,7 +89,7 @@ unsafe fn many(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
     // SAFETY: the caller promises that the buckets suit.
     let answer = |group: &Group, i| [unsafe { answer(buckets, words, group, i) }, 0];
     let alone = |_: &Group, _| false;
-    match words.len() >= ring::FETCH_FROM {
+    match ring::is_far(words.len()) {
         true => in_turns([Group::NONE; 2], batch, find, |group, i| fetch(words, &group.buckets[i]), answer, alone),
         false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
@@ -101,7 +101,7 @@ unsafe fn many(buckets: &Buckets, words: &[AtomicU64], batch: &mut dyn Batch) {
 unsafe fn one_turn(buckets: &Buckets, words: &[AtomicU64], hashes: &[u64; GROUP], count: usize) -> u64 {
     let find = |hashes: &_, group: &mut _| find(buckets, hashes, group);
     let fetch = |group: &Group, i: usize| {
-        if words.len() >= ring::FETCH_FROM {
+        if ring::is_far(words.len()) {
             fetch(words, &group.buckets[i]);
         }
     };

@@ -54,7 +54,7 @@ type Bucket = (u64, [u64; MAX_SLOTS]);
 /// Gives all buckets to `visit`, a piece at a time, with the number of the bucket after the piece. By then the other
 /// buckets of the piece's entries are being fetched.
 fn for_each_piece(buckets: &Buckets, words: &[AtomicU64], mut visit: impl FnMut(&[Bucket], u64)) {
-    let is_large = words.len() >= ring::FETCH_FROM;
+    let is_large = ring::is_far(words.len());
     let mut piece = [(0, [0; MAX_SLOTS]); PIECE as usize];
     for start in (0..buckets.count()).step_by(PIECE as usize) {
         let end = buckets.count().min(start + PIECE);

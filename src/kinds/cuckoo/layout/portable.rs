@@ -40,5 +40,5 @@ pub(super) fn contains_few<S: Shape>(
     let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(instructions, flip, keys, hashes);
     let fetch = |_: &(), hash| S::of(buckets).fetch(words, hash);
     let answer = |_: &mut (), hash| buckets.contains_as::<S>(words, hash);
-    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+    ring::answer_few(&mut (), ring::is_far(words.len()), few, hash, fetch, answer)
 }

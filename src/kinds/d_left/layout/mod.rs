@@ -386,7 +386,7 @@ impl FingerprintTable for DLeft {
         let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(self.instructions, flip, keys, hashes);
         let fetch = |_: &(), hash| self.fetch(words, hash);
         let answer = |_: &mut (), hash| self.contains(words, hash);
-        ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+        ring::answer_few(&mut (), ring::is_far(words.len()), few, hash, fetch, answer)
     }
 
     #[inline]

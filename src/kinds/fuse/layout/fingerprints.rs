@@ -137,7 +137,7 @@ impl Kernel {
     fn turn(&self, array: &Array) -> Turn {
         let kernel = if (self.suits)(array) { self } else { &portable::KERNEL };
         let turns = if array.shape.arity() == 3 { &kernel.three } else { &kernel.four };
-        if array.words.len() < ring::FETCH_FROM { turns.near } else { turns.far }
+        if ring::is_very_far(array.words.len()) { turns.far } else { turns.near }
     }
 }
 

@@ -13,7 +13,7 @@
 use super::values::{low, scatter_id};
 use super::{Array, Cells, Equations, Places, Shape, solve};
 use crate::batch::records::{Entry, Records};
-use crate::batch::ring::{FETCH_FROM, GROUP, Lookups, fetch_word};
+use crate::batch::ring::{GROUP, Lookups, fetch_word, is_very_far};
 use crate::batch::workers::Work;
 use crate::blocks::mixing::fingerprint;
 use crate::blocks::word_cells::WordCells;
@@ -206,7 +206,7 @@ impl<'a> OwnCells<'a> {
     /// The value of each key of a batch. In a map that is larger than the caches two groups are under way: the cells of
     /// the next group are fetched, and the values of this group are fetched before they are read.
     pub fn get_many(&self, batch: &mut dyn Lookups) {
-        let is_fetched = self.first.words.len() + self.values.len() >= FETCH_FROM;
+        let is_fetched = is_very_far(self.first.words.len() + self.values.len());
         let (mut now, mut later) = ([0; GROUP], [0; GROUP]);
         let mut count = batch.next(&mut now);
         while count > 0 {

@@ -9,7 +9,7 @@
 
 use super::{Array, Cells, Equations, MAX_WIDTH, Places, Shape, solve};
 use crate::batch::records::{Entry, Records};
-use crate::batch::ring::{FETCH_FROM, GROUP, Lookups};
+use crate::batch::ring::{GROUP, Lookups, is_very_far};
 use crate::batch::workers::Work;
 use crate::blocks::mixing::{fingerprint, order, scatter};
 use crate::blocks::{Layout, View};
@@ -274,7 +274,7 @@ impl<'a> Values<'a> {
     /// [`Values::get_many`] for keys with K cells, in a map that has keys.
     fn get_many_of<const K: usize>(&self, batch: &mut dyn Lookups) {
         let (mut ids, mut found) = ([0; GROUP], [None; GROUP]);
-        let is_fetched = self.first.words.len() >= FETCH_FROM;
+        let is_fetched = is_very_far(self.first.words.len());
         let find = |id| {
             let found = self.find(id);
             if is_fetched {

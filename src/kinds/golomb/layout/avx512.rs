@@ -49,7 +49,7 @@ impl Group {
         for ((hash, bucket), target) in hashes.iter().zip(buckets).zip(targets) {
             (*bucket, *target) = reader.bucket_of(*hash);
         }
-        if reader.words.len() >= ring::FETCH_FROM {
+        if ring::is_far(reader.words.len()) {
             self.buckets.as_flattened().iter().for_each(|bucket| reader.fetch_entry(*bucket));
         }
     }
@@ -61,7 +61,7 @@ impl Group {
         for ((bucket, start), end) in self.buckets[i].iter().zip(&mut starts).zip(&mut ends) {
             (*start, *end) = reader.codes_of(*bucket);
         }
-        if reader.words.len() >= ring::FETCH_FROM {
+        if ring::is_far(reader.words.len()) {
             starts.iter().chain(&ends).for_each(|bit| ring::fetch_word(reader.words, (bit / 64) as usize));
         }
         self.starts[i].set(starts);

@@ -28,7 +28,7 @@ fn contains_few(reader: &Reader, instructions: Instructions, few: &Few) -> u64 {
     let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(instructions, flip, keys, hashes);
     let fetch = |_: &(), hash| reader.fetch_index(hash);
     let answer = |_: &mut (), hash| reader.contains(hash);
-    ring::answer_few(&mut (), reader.words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+    ring::answer_few(&mut (), ring::is_far(reader.words.len()), few, hash, fetch, answer)
 }
 
 impl Reader<'_> {

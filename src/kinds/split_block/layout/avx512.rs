@@ -174,7 +174,7 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     // are a block; the other addresses are those of arrays with eight elements more. Another thread may be setting bits
     // in the block: see `load_half_line`.
     let step = |step: Step| unsafe { step!(test, step) };
-    run(batch, (length >= ring::FETCH_FROM, Answer::Found), preparation(words.as_ptr().cast(), length), step);
+    run(batch, (ring::is_far(length), Answer::Found), preparation(words.as_ptr().cast(), length), step);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
@@ -183,7 +183,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     if !is_vectorised(length, BLOCK_WORDS) {
         return portable::KERNEL.insert(words, masks, batch);
     }
-    let fetching = length >= ring::FETCH_FROM;
+    let fetching = ring::is_far(length);
     let preparation = preparation(words.as_mut_ptr(), length);
     if batch.is_asked() {
         // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.
@@ -204,7 +204,7 @@ fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     }
     // SAFETY: as in `contains`.
     let step = |step: Step| unsafe { step!(test, step) };
-    let how = (length >= ring::FETCH_FROM, Answer::Found);
+    let how = (ring::is_far(length), Answer::Found);
     run_few(few, how, preparation(words.as_ptr().cast(), length), step)
 }
 
@@ -214,7 +214,7 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     if !is_vectorised(length, BLOCK_WORDS) {
         return portable::KERNEL.insert_few(words, masks, few, is_asked);
     }
-    let fetching = length >= ring::FETCH_FROM;
+    let fetching = ring::is_far(length);
     let preparation = preparation(words.as_mut_ptr(), length);
     if is_asked {
         // SAFETY: as in `contains`; the words are ours alone, and nothing else refers to them meanwhile.

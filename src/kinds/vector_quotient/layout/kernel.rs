@@ -72,7 +72,7 @@ pub(super) fn contains_few<const BITS: u32, I: Instructed>(
     let hash = |flip, keys: &[u64], hashes: &mut [u64]| xxh3::hash_u64s(instructions, flip, keys, hashes);
     let fetch = |_: &(), hash| blocks.fetch(words, hash);
     let answer = |_: &mut (), hash| contains::<BITS, I>(blocks, words, hash);
-    ring::answer_few(&mut (), words.len() >= ring::FETCH_FROM, few, hash, fetch, answer)
+    ring::answer_few(&mut (), ring::is_far(words.len()), few, hash, fetch, answer)
 }
 
 #[inline(always)]

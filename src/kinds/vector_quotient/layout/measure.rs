@@ -86,7 +86,7 @@ pub fn insert_all<const BITS: u32>(blocks: &Blocks, words: &mut [u64], others: &
 
 /// Gives all blocks to `visit`, a piece at a time. The other blocks of the piece's entries are being fetched by then.
 fn for_each_piece<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], mut visit: impl FnMut(&[Entries])) {
-    let is_large = words.len() >= ring::FETCH_FROM;
+    let is_large = ring::is_far(words.len());
     let mut piece = [Entries::NONE; PIECE as usize];
     for start in (0..blocks.count()).step_by(PIECE as usize) {
         let end = blocks.count().min(start + PIECE);
