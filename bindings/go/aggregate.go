@@ -267,24 +267,9 @@ func (a *Aggregate) ExpectedErrors(participants uint64) (AggregateExpectedErrors
 		})
 }
 
-// CountInState returns how many participants are aggregated with a state. If a state means the same value everywhere,
-// these counts are the exact distribution of values.
-func (a *Aggregate) CountInState(state uint32) (uint64, error) {
-	return answered("petal.Aggregate.CountInState", func(count *uint64, failure *C.petal_error) {
-		C.petal_aggregate_count_in_state(a.raw(), C.uint32_t(state), (*C.uint64_t)(count), failure)
-	})
-}
-
 // States returns how many states a participant can have. A closed aggregate has 0.
 func (a *Aggregate) StateCount() uint32 {
 	states := C.petal_aggregate_state_count(a.raw())
 	runtime.KeepAlive(a)
 	return uint32(states)
-}
-
-// Clear forgets everything. Changes the aggregate.
-func (a *Aggregate) Clear() error {
-	return called("petal.Aggregate.Clear", func(failure *C.petal_error) {
-		C.petal_aggregate_clear(a.toChange(), failure)
-	})
 }

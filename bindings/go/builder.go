@@ -166,16 +166,6 @@ func (b *Builder) ExcludeBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Update makes the builder bring a filter up to date, where the kind can (exact_set). The next filter that the builder
-// makes is old, followed by what changes of its answers, so that [Filter.Delta] of both is as small as the change.
-// Give the builder the whole universe of the new filter, members and excluded keys. The builder copies old. Returns
-// [ErrUnsupported] for other kinds, and [ErrIncompatible] for a filter of another kind, hash function, seed or prefix.
-func (b *Builder) Update(old *Filter) error {
-	return called("petal.Builder.Update", func(failure *C.petal_error) {
-		C.petal_builder_update(b.toChange(), old.toRead(), failure)
-	})
-}
-
 // AddFrequent gives a frequent non-member with its weight, where the kind takes such (stacked): a key that is no member
 // but is asked for often. The weight says how often, compared with the other frequent non-members. Returns
 // [ErrUnsupported] for other kinds, and [ErrOutOfRange] for a weight that is not from 2^-60 to 2^60. A key that is
@@ -211,13 +201,6 @@ func (b *Builder) AddFrequentBatch(keys Keys, weights []float64, answers *Answer
 	runtime.KeepAlive(weights)
 	runtime.KeepAlive(b)
 	return err
-}
-
-// Insertions returns how many keys were added, duplicates included, and without excluded ones. Only reads the builder.
-func (b *Builder) KeyCount() (uint64, error) {
-	return answered("petal.Builder.KeyCount", func(count *uint64, failure *C.petal_error) {
-		C.petal_builder_key_count(b.toRead(), (*C.uint64_t)(count), failure)
-	})
 }
 
 // Finish makes the filter and empties the builder, which you may use again. On a failure, and when Progress cancels

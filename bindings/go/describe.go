@@ -96,14 +96,6 @@ type Overlap struct {
 	DifferenceCount Estimate `json:"difference_count"`
 }
 
-// Describe describes the filter in constant time. Only reads the filter.
-func (f *Filter) Describe() (Description, error) {
-	const op = "petal.Filter.Describe"
-	return converted(op, sizedDescription(), descriptionOf, func(raw *C.petal_description, failure *C.petal_error) {
-		C.petal_filter_describe(f.toRead(), raw, failure)
-	})
-}
-
 // descriptionOf converts the library's description of a filter or a map.
 func descriptionOf(raw *C.petal_description) Description {
 	return Description{
@@ -123,14 +115,6 @@ func descriptionOf(raw *C.petal_description) Description {
 		FalsePositiveRate: float64(raw.false_positive_rate),
 		Kernel:            Kernel(raw.kernel),
 	}
-}
-
-// Statistics measures how full the filter is. Reads the whole payload, and changes nothing.
-func (f *Filter) Statistics() (Statistics, error) {
-	const op = "petal.Filter.Statistics"
-	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
-		C.petal_filter_get_statistics(f.toRead(), raw, failure)
-	})
 }
 
 // statisticsOf converts the library's statistics of a filter or a map.
@@ -157,31 +141,6 @@ func (f *Filter) Capabilities() Capabilities {
 	capabilities := C.petal_filter_capabilities(f.toRead())
 	runtime.KeepAlive(f)
 	return Capabilities(capabilities)
-}
-
-// ExpectedFalsePositiveRate returns the exact rate to expect with that many distinct keys. Only reads the filter.
-func (f *Filter) ExpectedFalsePositiveRate(keys uint64) (float64, error) {
-	return answered("petal.Filter.ExpectedFalsePositiveRate", func(rate *float64, failure *C.petal_error) {
-		C.petal_filter_expected_false_positive_rate(f.toRead(), C.uint64_t(keys), (*C.double)(rate), failure)
-	})
-}
-
-// ExpectedFalseNegativeRate returns the probability that a key is not found after age other keys were inserted. The
-// rate is 0 inside a window, and for kinds that neither lose keys ([MayLoseKeys]) nor forget them ([CanAge]). Only
-// reads the filter.
-func (f *Filter) ExpectedFalseNegativeRate(age uint64) (float64, error) {
-	return answered("petal.Filter.ExpectedFalseNegativeRate", func(rate *float64, failure *C.petal_error) {
-		C.petal_filter_expected_false_negative_rate(f.toRead(), C.uint64_t(age), (*C.double)(rate), failure)
-	})
-}
-
-// ExpectedOmissions returns the average number of omissions when keys distinct keys are inserted, one after the other,
-// into an empty filter of this geometry. An omission is a new key that the filter takes for a known one, or that it
-// refuses because it is full. Returns [ErrUnsupported] if its kind is built from its keys. Only reads the filter.
-func (f *Filter) ExpectedOmissions(keys uint64) (float64, error) {
-	return answered("petal.Filter.ExpectedOmissions", func(omissions *float64, failure *C.petal_error) {
-		C.petal_filter_expected_omissions(f.toRead(), C.uint64_t(keys), (*C.double)(omissions), failure)
-	})
 }
 
 // Estimate returns how many distinct keys the filter holds, judged by its bits. Returns [ErrUnsupported] if its kind

@@ -89,21 +89,6 @@ func NewDigest(spec Spec) (*Digest, error) {
 	}))
 }
 
-// Add takes a payload under an id of yours. Returns [ErrFull] if the digest has as many ids as it keeps, and
-// [ErrContradiction] while a payload is open. Bytes after the last whole block are in no block. Changes the digest.
-func (d *Digest) Add(payload uint64, bytes []byte) error {
-	return called("petal.Digest.Add", func(failure *C.petal_error) {
-		C.petal_go_digest_add(d.toChange(), C.uint64_t(payload), bytesOf(bytes), C.size_t(len(bytes)), failure)
-	})
-}
-
-// Begin begins a payload that comes in pieces. Returns what [Digest.Add] returns. Changes the digest.
-func (d *Digest) Begin(payload uint64) error {
-	return called("petal.Digest.Begin", func(failure *C.petal_error) {
-		C.petal_digest_begin(d.toChange(), C.uint64_t(payload), failure)
-	})
-}
-
 // Write takes the next bytes of the open payload, so that a digest is an [io.Writer] between [Digest.Begin] and
 // [Digest.End]. Changes the digest.
 func (d *Digest) Write(bytes []byte) (int, error) {
@@ -114,11 +99,6 @@ func (d *Digest) Write(bytes []byte) (int, error) {
 		return 0, err
 	}
 	return len(bytes), nil
-}
-
-// End ends the open payload. Changes the digest.
-func (d *Digest) End() error {
-	return called("petal.Digest.End", func(failure *C.petal_error) { C.petal_digest_end(d.toChange(), failure) })
 }
 
 // maxDigestMatches is the most matches that a search has room for.
@@ -160,22 +140,7 @@ func (d *Digest) ShortestExcerpt() uint64 {
 	return uint64(shortest)
 }
 
-// ShortestExcerptAt returns the length in bytes of the shortest excerpt that is found with at most this probability
-// although no payload has it; 0 if no excerpt up to 2^20 bytes is long enough.
-func (d *Digest) ShortestExcerptAt(rate float64) (uint64, error) {
-	return answered("petal.Digest.ShortestExcerptAt", func(length *uint64, failure *C.petal_error) {
-		C.petal_digest_shortest_excerpt_at(d.raw(), C.double(rate), (*C.uint64_t)(length), failure)
-	})
-}
-
-// ExpectedRate returns the probability that a random excerpt of this length in bytes, which did not go by, is found.
-func (d *Digest) ExpectedRate(length uint64) (float64, error) {
-	return answered("petal.Digest.ExpectedRate", func(rate *float64, failure *C.petal_error) {
-		C.petal_digest_expected_rate(d.raw(), C.uint64_t(length), (*C.double)(rate), failure)
-	})
-}
-
-// Measure returns the counters of the digest, in constant time.
+// Statistics returns the counters of the digest, in constant time.
 func (d *Digest) Statistics() (DigestStatistics, error) {
 	raw := C.petal_digest_statistics{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_statistics{}))}
 	return converted("petal.Digest.Statistics", raw, digestStatisticsOf,
@@ -203,13 +168,6 @@ func (d *Digest) PayloadAt(index uint64) (payload, length uint64, err error) {
 	return told[0], told[1], err
 }
 
-// Attach keeps your bytes in the image, instead of those that were there before. Changes the digest.
-func (d *Digest) Attach(bytes []byte) error {
-	return called("petal.Digest.Attach", func(failure *C.petal_error) {
-		C.petal_go_digest_attach(d.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
-	})
-}
-
 // Attachment returns the bytes that [Digest.Attach] kept.
 func (d *Digest) Attachment() ([]byte, error) {
 	const op = "petal.Digest.Attachment"
@@ -224,11 +182,6 @@ func (d *Digest) Attachment() ([]byte, error) {
 		var length C.size_t
 		C.petal_go_digest_get_attachment(d.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
 	})
-}
-
-// Clear forgets all payloads and the attachment. Changes the digest.
-func (d *Digest) Clear() error {
-	return called("petal.Digest.Clear", func(failure *C.petal_error) { C.petal_digest_clear(d.toChange(), failure) })
 }
 
 // Capabilities returns what this digest can do now: a digest that is open for reading can do less than its kind.

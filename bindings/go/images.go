@@ -113,36 +113,6 @@ func (f *Filter) Save(path string) error {
 	})
 }
 
-// Sync writes the changes of an image in place to its disk. The image becomes clean if it was clean when this handle
-// opened it and nobody merged anything unclean into it. Otherwise, and while handles share the image, it stays unclean:
-// see [Filter.MarkClean]. Changes the filter.
-func (f *Filter) Sync() error {
-	return called("petal.Filter.Sync", func(failure *C.petal_error) { C.petal_filter_sync(f.toChange(), failure) })
-}
-
-// MarkClean declares the present bytes to be right, and makes the filter clean: an image in place gets new checksums.
-// Call MarkClean if you know that all keys are there, or if you can do without some. Reads the whole payload. Changes
-// the filter.
-func (f *Filter) MarkClean() error {
-	return called("petal.Filter.MarkClean", func(failure *C.petal_error) {
-		C.petal_filter_mark_clean(f.toChange(),
-			failure)
-	})
-}
-
-// Verify reads and checks all bytes as they are now. Returns [ErrCorrupt] if a part does not match its checksum.
-// Returns [ErrUnclean] if all parts match but nobody marked the payload clean, or not yet. Only reads the filter.
-func (f *Filter) Verify() error {
-	return called("petal.Filter.Verify", func(failure *C.petal_error) { C.petal_filter_verify(f.toRead(), failure) })
-}
-
-// SerializedSize returns the size of the image in bytes. Only reads the filter.
-func (f *Filter) SerializedSize() (uint64, error) {
-	return answered("petal.Filter.SerializedSize", func(size *uint64, failure *C.petal_error) {
-		C.petal_filter_serialized_size(f.toRead(), (*C.uint64_t)(size), failure)
-	})
-}
-
 // AppendBinary appends the image to a slice. Only reads the filter.
 func (f *Filter) AppendBinary(b []byte) ([]byte, error) {
 	size, err := f.SerializedSize()

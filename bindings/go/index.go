@@ -46,29 +46,6 @@ func NewIndex(spec Spec) (*Index, error) {
 	}))
 }
 
-// Add adds a row under an id of yours, and returns the number of the row. Returns [ErrFull] if the index has as many
-// rows as its capacity. Changes the index.
-func (x *Index) Add(id uint64, row []byte) (uint64, error) {
-	return answered("petal.Index.Add", func(number *uint64, failure *C.petal_error) {
-		C.petal_go_index_add(x.toChange(), C.uint64_t(id), nonNil(row), C.size_t(len(row)), (*C.uint64_t)(number), failure)
-	})
-}
-
-// Remove removes all rows with an id, and returns how many these were. Reads all ids. A removed row keeps its number
-// and its place, and is found no more; [Index.Arrange] makes an index without such rows. Changes the index.
-func (x *Index) Remove(id uint64) (uint64, error) {
-	return answered("petal.Index.Remove", func(removed *uint64, failure *C.petal_error) {
-		C.petal_index_remove(x.toChange(), C.uint64_t(id), (*C.uint64_t)(removed), failure)
-	})
-}
-
-// RemoveRow removes the row with a number, and returns whether it was there. Changes the index.
-func (x *Index) RemoveRow(row uint64) (bool, error) {
-	return answered("petal.Index.RemoveRow", func(removed *bool, failure *C.petal_error) {
-		C.petal_index_remove_row(x.toChange(), C.uint64_t(row), (*C.bool)(removed), failure)
-	})
-}
-
 // NextRow returns how many rows have numbers, with those that were removed: the number of the next row.
 func (x *Index) NextRow() uint64 {
 	rows := C.petal_index_next_row(x.raw())
@@ -112,22 +89,6 @@ func (x *Index) CopyRow(row uint64) ([]byte, error) {
 	return bits, nil
 }
 
-// FindRow returns the number of the first row with an id, from the row from on, or [NoRow]. Reads ids until then.
-func (x *Index) FindRow(id, from uint64) (uint64, error) {
-	return answered("petal.Index.FindRow", func(row *uint64, failure *C.petal_error) {
-		C.petal_index_find_row(x.raw(), C.uint64_t(id), C.uint64_t(from), (*C.uint64_t)(row), failure)
-	})
-}
-
-// Merge appends all rows of another index, without those that were removed. Returns [ErrIncompatible] if the rows mean
-// something else, and [ErrFull] if there is no room for all rows. Changes the index.
-func (x *Index) Merge(other *Index) error {
-	return called("petal.Index.Merge", func(failure *C.petal_error) {
-		C.petal_index_merge(x.toChange(), other.raw(), failure)
-		runtime.KeepAlive(other)
-	})
-}
-
 // Arrange makes an index, in its own memory, with room for capacity rows; 0 is as many as there are. Removed rows are
 // left out, and the others are in the order of their numbers of set bits. Searches are fastest that way.
 func (x *Index) Arrange(capacity uint64) (*Index, error) {
@@ -144,13 +105,6 @@ func (x *Index) ArrangeBoth(other *Index, capacity uint64) (*Index, error) {
 	}))
 }
 
-// Attach keeps your bytes in the image, instead of those that were there before. Changes the index.
-func (x *Index) Attach(bytes []byte) error {
-	return called("petal.Index.Attach", func(failure *C.petal_error) {
-		C.petal_go_index_attach(x.toChange(), bytesOf(bytes), C.size_t(len(bytes)), failure)
-	})
-}
-
 // Attachment returns the bytes that [Index.Attach] kept.
 func (x *Index) Attachment() ([]byte, error) {
 	const op = "petal.Index.Attachment"
@@ -165,11 +119,6 @@ func (x *Index) Attachment() ([]byte, error) {
 		var length C.size_t
 		C.petal_go_index_get_attachment(x.raw(), bytesOf(bytes), C.size_t(len(bytes)), &length, failure)
 	})
-}
-
-// Clear removes all rows and the attachment. Changes the index.
-func (x *Index) Clear() error {
-	return called("petal.Index.Clear", func(failure *C.petal_error) { C.petal_index_clear(x.toChange(), failure) })
 }
 
 // Capabilities returns what this index can do now: an index that is open for reading can do less than its kind.

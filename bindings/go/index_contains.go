@@ -66,23 +66,6 @@ func (x *Index) ExpectedFalsePositiveRate(query []byte) (float64, error) {
 	return float64(rate), err
 }
 
-// AddFeature sets the bits of a feature in a row: bits of them, 64 at most, or with 0 as many as the index's parameter
-// feature_bits says.
-func (x *Index) AddFeature(row, feature []byte, bits uint32) error {
-	return called("petal.Index.AddFeature", func(failure *C.petal_error) {
-		C.petal_go_index_add_feature(x.raw(), nonNil(row), C.size_t(len(row)), nonNil(feature),
-			C.size_t(len(feature)), C.uint32_t(bits), failure)
-	})
-}
-
-// AddFeatureHash is [Index.AddFeature] for the hash of a feature.
-func (x *Index) AddFeatureHash(row []byte, hash uint64, bits uint32) error {
-	return called("petal.Index.AddFeatureHash", func(failure *C.petal_error) {
-		C.petal_go_index_add_feature_hash(x.raw(), nonNil(row), C.size_t(len(row)), C.uint64_t(hash), C.uint32_t(bits),
-			failure)
-	})
-}
-
 // EstimateSimilarity estimates Tanimoto's coefficient of two sets of features from their rows, without the bits that
 // features share by chance. It returns the estimate and its standard error. All features have to set the same number of
 // bits.

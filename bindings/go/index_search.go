@@ -210,13 +210,6 @@ func (b *IndexBuilder) Close() error {
 	return nil
 }
 
-// Add adds a row under an id of yours.
-func (b *IndexBuilder) Add(id uint64, row []byte) error {
-	return called("petal.IndexBuilder.Add", func(failure *C.petal_error) {
-		C.petal_go_index_builder_add(b.toChange(), C.uint64_t(id), nonNil(row), C.size_t(len(row)), failure)
-	})
-}
-
 // Finish makes the index of all rows. The builder takes no more rows then.
 func (b *IndexBuilder) Finish() (*Index, error) {
 	return indexOf(made("petal.IndexBuilder.Finish", freeIndex, func(handle **C.petal_index, failure *C.petal_error) {

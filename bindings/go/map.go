@@ -79,15 +79,6 @@ func (m *Map) GetBatch(keys Keys, values []uint64, answers *Answers) error {
 	return err
 }
 
-// Statistics measures the map: CountEstimate is the number of distinct keys, and FalsePositiveRate is the share of
-// absent keys that get a value.
-func (m *Map) Statistics() (Statistics, error) {
-	const op = "petal.Map.Statistics"
-	return converted(op, sizedStatistics(), statisticsOf, func(raw *C.petal_statistics, failure *C.petal_error) {
-		C.petal_map_get_statistics(m.raw(), raw, failure)
-	})
-}
-
 // MapBuilder collects keys with their values, 24 bytes each, and then makes a map for exactly the distinct keys that
 // came. All methods need the builder to themselves, except [MapBuilder.KeyCount].
 type MapBuilder struct {
@@ -158,13 +149,6 @@ func (b *MapBuilder) PutBatch(keys Keys, values []uint64, answers *Answers) erro
 		"values", values, answers)
 	runtime.KeepAlive(b)
 	return err
-}
-
-// Insertions returns how many keys were put, duplicates included. Only reads the builder.
-func (b *MapBuilder) KeyCount() (uint64, error) {
-	return answered("petal.MapBuilder.KeyCount", func(count *uint64, failure *C.petal_error) {
-		C.petal_map_builder_key_count(b.toRead(), (*C.uint64_t)(count), failure)
-	})
 }
 
 // Finish makes the map and empties the builder, which you may use again. Returns [ErrContradiction] if a key has two

@@ -74,16 +74,3 @@ func (m *Map) ReplaceBatch(keys Keys, values []uint64, answers *Answers) error {
 	runtime.KeepAlive(m)
 	return err
 }
-
-// Merge puts all entries of other into m. Returns [ErrIncompatible] unless both maps come from one spec. Changes m and
-// only reads other.
-func (m *Map) Merge(other *Map) error {
-	return called("petal.Map.Merge", func(failure *C.petal_error) {
-		C.petal_map_merge(m.toChange(), other.raw(), failure)
-	})
-}
-
-// Clear forgets all keys. Returns [ErrUnsupported] if the kind cannot clear a map. Changes the map.
-func (m *Map) Clear() error {
-	return called("petal.Map.Clear", func(failure *C.petal_error) { C.petal_map_clear(m.toChange(), failure) })
-}

@@ -34,27 +34,10 @@ func (b *Builder) WriteTo(w io.Writer) (int64, error) {
 	})
 }
 
-// Merge takes in the keys of another builder, as [Builder.WriteTo] wrote them, as if they had been added to this one.
-// The filter is the same as from one builder with all keys. Returns [ErrIncompatible] for the keys of a builder with
-// another spec, and [ErrCorrupt] and the like for bytes that no builder wrote. After a failure the builder has the keys
-// that it had before.
-func (b *Builder) Merge(state []byte) error {
-	return called("petal.Builder.Merge", func(failure *C.petal_error) {
-		C.petal_go_builder_merge(b.toChange(), nonNil(state), C.size_t(len(state)), failure)
-	})
-}
-
 // WriteTo writes the builder's keys and values, as [Builder.WriteTo] writes keys.
 func (b *MapBuilder) WriteTo(w io.Writer) (int64, error) {
 	return streamed("petal.MapBuilder.WriteTo", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_map_builder_serialize_to(b.toChange(), context, failure)
 		b.rethrow()
-	})
-}
-
-// Merge takes in the keys and values of another builder, as [Builder.Merge] takes in keys.
-func (b *MapBuilder) Merge(state []byte) error {
-	return called("petal.MapBuilder.Merge", func(failure *C.petal_error) {
-		C.petal_go_map_builder_merge(b.toChange(), nonNil(state), C.size_t(len(state)), failure)
 	})
 }

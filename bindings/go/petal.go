@@ -191,61 +191,6 @@ func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	return uint64(hash), statusError("petal.Filter.HashUint64", status)
 }
 
-// Merge makes the filter the union of both, as if the keys of other had been inserted too. Both filters must be alike:
-// make them from one [Spec]. Returns [ErrIncompatible] if they differ. Changes f and only reads other.
-func (f *Filter) Merge(other *Filter) error {
-	return called("petal.Filter.Merge", func(failure *C.petal_error) {
-		C.petal_filter_merge(f.toChange(), other.toRead(), failure)
-	})
-}
-
-// Intersect makes the filter hold every key that both hold. The rate is then no higher than the rate of either filter.
-// Changes f and only reads other.
-func (f *Filter) Intersect(other *Filter) error {
-	return called("petal.Filter.Intersect", func(failure *C.petal_error) {
-		C.petal_filter_intersect(f.toChange(), other.toRead(), failure)
-	})
-}
-
-// Fold makes the filter smaller by a factor of at least 2, which must divide the number of its units. Changes the
-// filter.
-func (f *Filter) Fold(factor uint64) error {
-	return called("petal.Filter.Fold", func(failure *C.petal_error) {
-		C.petal_filter_fold(f.toChange(), C.uint64_t(factor), failure)
-	})
-}
-
-// Resize gives the filter room for capacity keys, and for the keys that it holds, without its keys. Resize is for kinds
-// such as quotient, and doubles or halves the number of slots. The rate with the present keys stays, and the filter
-// still merges with the same filters. The rate at the new capacity differs. Returns [ErrOutOfRange] if there is no such
-// size, and [ErrUnsupported] without [CanResize]. Changes the filter.
-func (f *Filter) Resize(capacity uint64) error {
-	return called("petal.Filter.Resize", func(failure *C.petal_error) {
-		C.petal_filter_resize(f.toChange(), C.uint64_t(capacity), failure)
-	})
-}
-
-// Advance advances the time of a kind that forgets its oldest keys: each step forgets the oldest keys. For the kind
-// rotating a step is a generation, and the filter finds a key for one step less than it has generations. Once all keys
-// are forgotten, further steps do nothing. Returns [ErrUnsupported] without [CanAge]. Changes the filter.
-func (f *Filter) Advance(steps uint64) error {
-	return called("petal.Filter.Advance", func(failure *C.petal_error) {
-		C.petal_filter_advance(f.toChange(), C.uint64_t(steps), failure)
-	})
-}
-
-// Clear forgets all keys. Changes the filter.
-func (f *Filter) Clear() error {
-	return called("petal.Filter.Clear", func(failure *C.petal_error) { C.petal_filter_clear(f.toChange(), failure) })
-}
-
-// Equal says whether both filters could be merged and have the same bits. Only reads both.
-func (f *Filter) Equal(other *Filter) (bool, error) {
-	return answered("petal.Filter.Equal", func(equal *bool, failure *C.petal_error) {
-		C.petal_filter_equals(f.toRead(), other.toRead(), (*C.bool)(equal), failure)
-	})
-}
-
 // CompatibilityID returns an identifier that is equal for two filters if they can be merged. Only reads the filter.
 func (f *Filter) CompatibilityID() ([16]byte, error) {
 	return answered("petal.Filter.CompatibilityID", func(id *[16]byte, failure *C.petal_error) {

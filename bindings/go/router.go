@@ -54,13 +54,6 @@ func (r *Router) Node() uint64 {
 	return uint64(node)
 }
 
-// SetNode gives the node another number. Returns [ErrContradiction] if the router has edges. Changes the router.
-func (r *Router) SetNode(node uint64) error {
-	return called("petal.Router.SetNode", func(failure *C.petal_error) {
-		C.petal_router_set_node(r.toChange(), C.uint64_t(node), failure)
-	})
-}
-
 // The batch calls of a router, each without keys.
 func insertInRouterNone(r *Router, none Keys) error   { return r.InsertBatch(none, nil) }
 func removeFromRouterNone(r *Router, none Keys) error { return r.RemoveBatch(none, nil) }
@@ -94,11 +87,6 @@ func (r *Router) RemoveBatch(keys Keys, answers *Answers) error {
 	err := runBatch("petal.Router.RemoveBatch", C.PETAL_GO_ROUTER_REMOVE, unsafe.Pointer(r.toChange()), keys, answers)
 	runtime.KeepAlive(r)
 	return err
-}
-
-// Clear forgets the node's own keys. Edges, and what came in over them, stay. Changes the router.
-func (r *Router) Clear() error {
-	return called("petal.Router.Clear", func(failure *C.petal_error) { C.petal_router_clear(r.toChange(), failure) })
 }
 
 // Capabilities returns what this router can do now: a router that is open for reading can do less than its kind.

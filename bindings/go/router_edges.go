@@ -125,31 +125,6 @@ type RouterStatistics struct {
 	FalseRouteRate float64
 }
 
-// AddEdge adds an edge to a neighbour. link is a number that both ends give to this connection, such as a random one
-// that they agree on: a message of another link is refused. Of two edges that are otherwise equal, a query takes the
-// one with the greater weight. Returns [ErrContradiction] for an edge that is there, and [ErrFull] if there are as many
-// edges as the parameter edges allows. Changes the router.
-func (r *Router) AddEdge(neighbour, link uint64, weight float64) error {
-	return called("petal.Router.AddEdge", func(failure *C.petal_error) {
-		C.petal_router_add_edge(r.toChange(), C.uint64_t(neighbour), C.uint64_t(link), C.double(weight), failure)
-	})
-}
-
-// RemoveEdge removes an edge, and what came in over it. Returns [ErrOutOfRange] for an edge that is not there, as do
-// the other methods that take a neighbour. Changes the router.
-func (r *Router) RemoveEdge(neighbour uint64) error {
-	return called("petal.Router.RemoveEdge", func(failure *C.petal_error) {
-		C.petal_router_remove_edge(r.toChange(), C.uint64_t(neighbour), failure)
-	})
-}
-
-// SetEdgeWeight sets the weight of an edge, a finite number. Changes the router.
-func (r *Router) SetEdgeWeight(neighbour uint64, weight float64) error {
-	return called("petal.Router.SetEdgeWeight", func(failure *C.petal_error) {
-		C.petal_router_set_edge_weight(r.toChange(), C.uint64_t(neighbour), C.double(weight), failure)
-	})
-}
-
 // SetLevelWeights sets the weight of each level, the first level first. All weights are 0 before. Among edges that have
 // a key at the same least level, a query takes the one with the greatest sum of the weights of all levels that have the
 // key. Changes the router.

@@ -190,17 +190,6 @@ func (s *Session) Send() ([]byte, error) {
 	return bytes, err
 }
 
-// Receive takes the other side's next message as a whole. Bytes that are not the message that is due change nothing:
-// [ErrForeign], [ErrTruncated], [ErrNewerVersion], [ErrCorrupt]. If the message is due and cannot be served, the
-// session failed, and [Session.Send] has a message that tells the other side: [ErrIncompatible] if the sketches are not
-// comparable, [ErrUnsupportedByHandle] if more symbols are needed than the sketches keep, and others. Changes the
-// session.
-func (s *Session) Receive(message []byte) error {
-	return called("petal.Session.Receive", func(failure *C.petal_error) {
-		C.petal_go_session_receive(s.toChange(), nonNil(message), C.size_t(len(message)), failure)
-	})
-}
-
 // Differences returns the numbers that one side has alone: first those of the other side with -1, then those of this
 // side with 1, each in ascending order. Returns [ErrUnsupportedByHandle] unless the session is done, and why it failed
 // if it did.

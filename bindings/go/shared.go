@@ -35,21 +35,3 @@ func (f *Filter) InsertSharedBatch(keys Keys, answers *Answers) error {
 	runtime.KeepAlive(f)
 	return err
 }
-
-// AdvanceShared advances the time as [Filter.Advance] does, while other goroutines insert with the Shared methods, and
-// other processes through their filters ([OpenShare]). Calls for one filter wait for each other; no insertion waits.
-// Lookups find a key whose insertion has returned for as many steps as the kind promises. Returns [ErrUnsupported]
-// without [CanAgeShared]. May run together with the Shared methods and all methods that only read.
-func (f *Filter) AdvanceShared(steps uint64) error {
-	return called("petal.Filter.AdvanceShared", func(failure *C.petal_error) {
-		C.petal_filter_advance_shared(f.toRead(), C.uint64_t(steps), failure)
-	})
-}
-
-// AddInsertions adds to the count of insertions, for keys that the Shared methods inserted. May run together with the
-// Shared methods and all methods that only read.
-func (f *Filter) AddInsertions(keys uint64) error {
-	return called("petal.Filter.AddInsertions", func(failure *C.petal_error) {
-		C.petal_filter_add_insertions(f.toRead(), C.uint64_t(keys), failure)
-	})
-}

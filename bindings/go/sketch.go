@@ -79,22 +79,6 @@ func (s *Sketch) RemoveBatch(keys Keys, answers *Answers) error {
 	return err
 }
 
-// Subtract subtracts another sketch. Numbers that both have are gone, and the sketch lists numbers that only other has
-// with -1. Returns [ErrIncompatible] unless both sketches come from one spec. Changes s and only reads other.
-func (s *Sketch) Subtract(other *Sketch) error {
-	return called("petal.Sketch.Subtract", func(failure *C.petal_error) {
-		C.petal_sketch_subtract(s.toChange(), other.raw(), failure)
-	})
-}
-
-// Merge adds all numbers of another sketch. If the two sets have nothing in common, the result is the sketch of both.
-// Merge refuses the same sketches as [Sketch.Subtract].
-func (s *Sketch) Merge(other *Sketch) error {
-	return called("petal.Sketch.Merge", func(failure *C.petal_error) {
-		C.petal_sketch_merge(s.toChange(), other.raw(), failure)
-	})
-}
-
 // List returns the numbers of the sketch in ascending order, first those with -1, then those with 1. complete says
 // whether these are all numbers. If there are more differences than the sketch can tell apart, the list is right, but
 // some numbers are missing; a pinsketch then lists none. Returns [ErrSecretMissing] if the secret key was not given.
@@ -128,15 +112,6 @@ func (s *Sketch) KeyBytes() int {
 	return int(bytes)
 }
 
-// KeepKeys keeps the set of keys in memory from now on: some 25 to 45 bytes for a number. Inserting a key that is
-// there, and removing a key that is not there, then change nothing. The sketch must be empty. [Sketch.Copy] copies the
-// keys, and images have none. After [Sketch.Merge] and [Sketch.Subtract] the sketch keeps no keys. Changes the sketch.
-func (s *Sketch) KeepKeys() error {
-	return called("petal.Sketch.KeepKeys", func(failure *C.petal_error) {
-		C.petal_sketch_keep_keys(s.toChange(), failure)
-	})
-}
-
 // KeepsKeys tells whether the sketch keeps its keys.
 func (s *Sketch) KeepsKeys() bool {
 	keeps := C.petal_sketch_keeps_keys(s.raw())
@@ -168,32 +143,11 @@ func (s *Sketch) ExportMinisketch() ([]byte, error) {
 	})
 }
 
-// ImportMinisketch takes the numbers of a serialized sketch of minisketch instead of those that are there. Both
-// sketches have the same capacity and bits of an element; [ErrForeign] says that they do not. Bytes of minisketch have
-// no checksum, so a list of more differences than the capacity may be called complete. Changes the sketch.
-func (s *Sketch) ImportMinisketch(bytes []byte) error {
-	return called("petal.Sketch.ImportMinisketch", func(failure *C.petal_error) {
-		C.petal_go_sketch_import_minisketch(s.toChange(), nonNil(bytes), C.size_t(len(bytes)), failure)
-	})
-}
-
-// Clear forgets all numbers. Changes the sketch.
-func (s *Sketch) Clear() error {
-	return called("petal.Sketch.Clear", func(failure *C.petal_error) { C.petal_sketch_clear(s.toChange(), failure) })
-}
-
 // Capabilities returns what this sketch can do now: a sketch that is open for reading can do less than its kind.
 func (s *Sketch) Capabilities() Capabilities {
 	capabilities := C.petal_sketch_capabilities(s.raw())
 	runtime.KeepAlive(s)
 	return Capabilities(capabilities)
-}
-
-// ExpectedFailureRate returns an upper estimate of the probability that this many numbers cannot be listed.
-func (s *Sketch) ExpectedFailureRate(numbers uint64) (float64, error) {
-	return answered("petal.Sketch.ExpectedFailureRate", func(rate *float64, failure *C.petal_error) {
-		C.petal_sketch_expected_failure_rate(s.raw(), C.uint64_t(numbers), (*C.double)(rate), failure)
-	})
 }
 
 // CompatibilityID returns an identifier that is equal for two sketches if one can be subtracted from the other.

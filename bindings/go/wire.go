@@ -93,15 +93,6 @@ func (f *Filter) Delta(newer *Filter, w io.Writer) (int64, error) {
 	})
 }
 
-// Patch changes the filter from the older state of a delta to the newer one. mostBytes is the most bytes that the image
-// of the newer state may have. Returns [ErrIncompatible] if the filter is not in the older state. A failure changes
-// nothing. Changes the filter.
-func (f *Filter) Patch(delta []byte, mostBytes uint64) error {
-	return called("petal.Filter.Patch", func(failure *C.petal_error) {
-		C.petal_go_filter_patch(f.toChange(), nonNil(delta), C.size_t(len(delta)), C.uint64_t(mostBytes), failure)
-	})
-}
-
 // PatchFrom reads a delta to the end of the reader, as [UnpackFrom] reads a packed form, and changes the filter as
 // [Filter.Patch] does.
 func (f *Filter) PatchFrom(r io.Reader, mostBytes uint64) error {
@@ -141,14 +132,6 @@ func UnpackMapFrom(r io.Reader, mostBytes uint64, options *OpenOptions) (*Map, e
 func (m *Map) Delta(newer *Map, w io.Writer) (int64, error) {
 	return streamed("petal.Map.Delta", w, func(context C.uintptr_t, failure *C.petal_error) {
 		C.petal_go_map_delta_to(m.raw(), newer.raw(), context, failure)
-	})
-}
-
-// Patch changes the map from the older state of a delta to the newer one, as [Filter.Patch] does a filter. Changes the
-// map.
-func (m *Map) Patch(delta []byte, mostBytes uint64) error {
-	return called("petal.Map.Patch", func(failure *C.petal_error) {
-		C.petal_go_map_patch(m.toChange(), nonNil(delta), C.size_t(len(delta)), C.uint64_t(mostBytes), failure)
 	})
 }
 

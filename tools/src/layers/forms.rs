@@ -22,7 +22,8 @@ pub fn file(root: &Path) -> Result<Generated, String> {
     let mut names: Vec<_> = std::fs::read_dir(&folder)
         .map_err(|error| format!("{}: {error}", folder.display()))?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-        .filter(|name| name.ends_with(".go") && !name.ends_with("_test.go") && name != "forms.go")
+        .filter(|name| name.ends_with(".go") && !name.ends_with("_test.go"))
+        .filter(|name| !["forms.go", "calls.go"].contains(&&**name))
         .collect();
     names.sort_unstable();
     let (mut directives, mut methods) = (String::new(), String::new());

@@ -1,11 +1,13 @@
 //! The layers above the core that follow from a table: what each handle with an image has in C and in Go, the packed
-//! forms of filters and maps, Go's forms of keys and its calls of C that take bytes or batches, the calls that C++'s
-//! classes share, its forms that throw, and the calls with NULL. `make layers` writes them, and a test holds what is committed to what it writes.
+//! forms of filters and maps, Go's forms of keys, its methods that only call C, and its calls of C that take bytes or
+//! batches, the calls that C++'s classes share, its forms that throw, and the calls with NULL. `make layers` writes
+//! them, and a test holds what is committed to what it writes.
 //!
 //! A new handle is a line of [`HANDLES`]; a new verb of images is a function in the two templates in `tools/layers`.
 //! What is not alike in all handles is written by hand, beside the generated file.
 
 mod bytes;
+mod calls;
 mod cpp;
 mod forms;
 mod headers;
@@ -178,6 +180,7 @@ pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
     let text = left_out::text(root, &template("left_out.rs.txt")?)?;
     files.push(("capi/src/left_out.rs".into(), format!("{LEFT_OUT_HEAD}{text}")));
     files.push(bytes::file(root)?);
+    files.push(calls::file(root)?);
     files.push(cpp::file(root)?);
     files.push(forms::file(root)?);
     files.push(null::file(root)?);
