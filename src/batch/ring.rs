@@ -22,11 +22,17 @@ pub const AHEAD: usize = GROUP;
 /// line.
 const CAN_FETCH: bool = cfg!(not(target_family = "wasm"));
 
+/// The least number of words that the second-level cache of a core does not hold.
+#[inline]
+pub fn far_from() -> usize {
+    caches::second_level() / 8
+}
+
 /// Whether a filter of this many words is larger than the second-level cache of a core: then fetching its lines ahead
 /// pays. In smaller filters the processor's own reordering hides what a line costs.
 #[inline]
 pub fn is_far(words: usize) -> bool {
-    CAN_FETCH && words >= caches::second_level() / 8
+    CAN_FETCH && words >= far_from()
 }
 
 /// The same for lookups that mostly need fewer lines than they would fetch, or that would do half of their work again

@@ -13,7 +13,7 @@ use petal::kinds::blocked::layout::masks;
 use petal::kinds::counting::layout::Lines;
 use petal::kinds::ribbon::layout::{Fingerprints, Lookup, MAX_BITS, MIN_BITS, Values};
 use petal::kinds::{blocked, counting, rocksdb_bloom, split_block};
-use petal::ring::{Batch, FETCH_FROM, Few, GROUP};
+use petal::ring::{Batch, Few, GROUP, far_from};
 use petal::simd::{Instructions, available, choose};
 use petal::{Entry, Filter, Image, Kernel, Spec, Status};
 
@@ -22,6 +22,11 @@ type Kernels = fn(Instructions) -> &'static BlockKernel;
 
 /// Keys with one block, and with two blocks. The masks of the latter are those of one half of a key.
 const BLOCKED: [Kernels; 2] = [blocked::layout::kernel, blocked::layout::kernel_in_two];
+
+/// The number of words from which every kernel fetches lines ahead.
+fn very_far() -> usize {
+    4 * far_from()
+}
 
 fn atomics(words: &[u64]) -> Vec<AtomicU64> {
     words.iter().map(|word| AtomicU64::new(*word)).collect()
@@ -180,7 +185,7 @@ fn kernels_take_few_keys_as_the_portable_one_takes_many() {
             }
         }
         for count in [0, 1, 16, 63, 64] {
-            let words = FETCH_FROM + 8 * 5;
+            let words = very_far() + 8 * 5;
             compare_few(instructions, split_block::layout::kernel, words, &[], count);
             for kernels in BLOCKED {
                 compare_few(instructions, kernels, words, masks(6), count);
@@ -220,7 +225,7 @@ fn kernels_do_as_the_portable_one() {
         }
         // These filters are so large that kernels fetch lines ahead.
         for count in [0, 1, 3, 16, 63, 64, 65, 127, 128, 129, 191, 192, 193, 500, 777] {
-            let words = FETCH_FROM + 8 * 5;
+            let words = very_far() + 8 * 5;
             compare(instructions, split_block::layout::kernel, words, &[], count);
             for kernels in BLOCKED {
                 compare(instructions, kernels, words, masks(6), count);
@@ -357,7 +362,7 @@ fn kernels_of_counters_do_as_the_portable_one() {
                 }
             }
             for count in [0, 1, 63, 64, 65, 500] {
-                compare_counters(instructions, FETCH_FROM + 8 * 5, 6, width, count);
+                compare_counters(instructions, very_far() + 8 * 5, 6, width, count);
             }
         }
     }
@@ -559,7 +564,7 @@ fn batches_out_of_cache_do_as_single_calls() {
     use petal::blocks::BitLayout;
     use petal::kinds::bloom::layout::Bloom;
     for (hashes, partitioned) in [(1, 0), (2, 1), (3, 0), (7, 0), (7, 1), (8, 0)] {
-        let bits = (64 * FETCH_FROM as u64).next_multiple_of(64 * u64::from(hashes));
+        let bits = (64 * very_far() as u64).next_multiple_of(64 * u64::from(hashes));
         let geometry = Geometry { bits, hashes, words: [partitioned, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
         let stored = keys(1000, bits);
         // Half of all bits are set, so that absent keys end after any probe.
@@ -741,7 +746,7 @@ fn cuckoo_kernels_find_the_same_keys() {
                 break;
             }
         }
-        let far = FETCH_FROM - words.len();
+        let far = very_far() - words.len();
         for more in [0, if count == 30 { far } else { 0 }] {
             let words = atomics(&[words.clone(), vec![0; more]].concat());
             for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {
@@ -843,7 +848,7 @@ fn golomb_kernels_find_the_same_keys() -> petal::Result<()> {
         let geometry = *filter.base().geometry();
         let payload: Vec<u64> =
             filter.base().words().shared().iter().map(|word| word.load(Ordering::Relaxed)).collect();
-        for more in [0, if count == 40 { FETCH_FROM } else { 0 }] {
+        for more in [0, if count == 40 { very_far() } else { 0 }] {
             let words = atomics(&[payload.clone(), vec![0; more]].concat());
             let Some(shape) = Shape::read(&geometry, &words) else {
                 assert_eq!(count, 0);
@@ -894,7 +899,7 @@ fn vector_quotient_kernels_do_the_same() {
             assert!(new.iter().all(|one| *one == new[0]));
         }
         assert!(words.iter().all(|one| *one == words[0]));
-        let far = FETCH_FROM - words[0].len();
+        let far = very_far() - words[0].len();
         for more in [0, if count == 30 { far } else { 0 }] {
             let words = atomics(&[words[0].clone(), vec![0; more]].concat());
             for keys in [0, 1, 7, 8, 63, 64, 65, 128, 1000] {

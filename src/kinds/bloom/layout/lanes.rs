@@ -1,9 +1,13 @@
-//! Batches of the derivation `remix` for vectors, in filters that the caches hold: four or eight keys are one vector.
+//! Batches of the derivation `remix` for vectors: four or eight keys are one vector.
 //!
 //! A lookup takes a group of keys through rounds of two probes. After each round the keys whose bits were all set move
 //! to the front, and the next round tests only these. In a filter at its capacity, where half of the bits are set, a
 //! quarter of the absent keys is left after a round. So an absent key costs little more than two probes, and no branch
 //! guesses whether a key goes on. After a round that most keys survive, one round tests all other probes.
+//!
+//! In a filter that is larger than the caches, the lines of the first round are fetched while the group before is
+//! answered, and those of the other rounds as soon as it is known which keys go on. A group waits for all lines of a
+//! round together.
 //!
 //! An insertion computes one probe of a vector's keys at a time, and then sets their bits one by one.
 
@@ -12,7 +16,7 @@ use crate::blocks::lanes::for_lanes;
 macro_rules! kernel {
     ($lanes:ident, $features:literal) => {
         use super::super::kernel::{AT_ONCE, Kernel, MOST_ASKED, NUMBERS, POWERS, suits};
-        use crate::batch::ring::{Batch, GROUP};
+        use crate::batch::ring::{self, Batch, GROUP};
         use crate::bits::GOLDEN;
         use crate::blocks::$lanes::{
             Mask, Numbers, Vector, WIDTH, add, all, and, choose, first, lacks, lane_bits, left, left_each, load,
@@ -32,7 +36,12 @@ macro_rules! kernel {
         fn contains_many<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
             assert!(suits(bits, BITS, words.len()));
             // SAFETY: this kernel is given out for processors that have these instructions, and the words suit.
-            unsafe { look_up::<BITS>(bits, words, batch) }
+            unsafe {
+                match ring::is_very_far(words.len()) {
+                    true => look_up_far::<BITS>(bits, words, batch),
+                    false => look_up::<BITS>(bits, words, batch),
+                }
+            }
         }
 
         fn insert_many(bits: &ScatteredBits, words: &mut [u64], batch: &mut dyn Batch) {
@@ -54,6 +63,20 @@ macro_rules! kernel {
         struct Left {
             hashes: [Numbers; GROUP / WIDTH + 1],
             keys: [Numbers; GROUP / WIDTH + 1],
+        }
+
+        /// How many probes the first round of a lookup has, if keys have that many.
+        const PROBES: u32 = 2;
+
+        /// How many probes a round has at most if the lines are fetched before.
+        const MOST_TOGETHER: usize = 6;
+
+        /// The positions of the keys of a group: for each probe of a round, a vector for each few keys.
+        #[repr(align(64))]
+        struct Round([[Numbers; GROUP / WIDTH]; MOST_TOGETHER]);
+
+        impl Round {
+            const EMPTY: Round = Round([[[0; WIDTH]; GROUP / WIDTH]; MOST_TOGETHER]);
         }
 
         /// Positions of the keys of a vector: one vector for each probe.
@@ -132,12 +155,11 @@ macro_rules! kernel {
             left: &mut Left,
             mut count: usize,
         ) -> u64 {
-            let (mut probe, mut probes, mut start) = (0, 2, 0);
+            let (mut probe, mut probes, mut start) = (0, PROBES, 0);
             while probe < bits.hashes && count > 0 {
                 let (mut from, mut kept) = (0, 0);
                 while from < count {
                     let mut hashes = load(&left.hashes[from / WIDTH]);
-                    let keys = load(&left.keys[from / WIDTH]);
                     // SAFETY: a position is below the end of its slice, and the words suit, as the safety section asks.
                     let unset_ones = unsafe { unset::<BITS>(words, positions(bits, start, hashes)) };
                     let mut set = without(first(count - from), unset_ones);
@@ -154,21 +176,123 @@ macro_rules! kernel {
                         set = without(set, unsafe { unset::<BITS>(words, at) });
                         hashes = next(hashes);
                     }
-                    let set = lane_bits(set);
-                    // No more keys were kept than were looked at, so nothing that is still needed is overwritten.
-                    keep(&mut left.hashes, kept, set, hashes);
-                    keep(&mut left.keys, kept, set, keys);
-                    kept += set.count_ones() as usize;
+                    kept = keep(left, from, kept, set, hashes);
                     from += WIDTH;
                 }
                 start += u64::from(probes) * bits.stride;
                 probe += probes;
-                // Most keys that are left after such a round are there.
-                if kept * 4 > count * 3 {
+                if most(kept, count) {
                     probes = bits.hashes - probe.min(bits.hashes);
                 }
                 count = kept;
             }
+            answers(left, count)
+        }
+
+        /// [`look_up`] in words that are not in the caches. While a group waits for the lines of a round, the lines of
+        /// the next group's first round come too.
+        ///
+        /// # Safety
+        /// The words suit ([`suits`]).
+        #[target_feature(enable = $features)]
+        unsafe fn look_up_far<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
+            let mut hashes = [[0; WIDTH]; GROUP / WIDTH];
+            let mut left = Left { hashes: [[0; WIDTH]; GROUP / WIDTH + 1], keys: KEYS };
+            let (mut first_round, mut round) = (Round::EMPTY, Round::EMPTY);
+            let mut count = next_group(batch, &mut hashes);
+            let probes = PROBES.min(bits.hashes);
+            fetch::<BITS>(bits, words, &mut hashes, count, (0, probes), &mut first_round);
+            while count > 0 {
+                left.hashes[..GROUP / WIDTH].copy_from_slice(&hashes);
+                left.keys = KEYS;
+                // SAFETY: these are positions of `fetch`, and the words suit, as the safety section asks.
+                let mut kept = unsafe { test::<BITS>(words, &mut left, count, probes, &first_round) };
+                let more = if count == GROUP { next_group(batch, &mut hashes) } else { 0 };
+                fetch::<BITS>(bits, words, &mut hashes, more, (0, probes), &mut first_round);
+                let (mut probe, mut before) = (probes, count);
+                while probe < bits.hashes && kept > 0 {
+                    let together = if most(kept, before) { MOST_TOGETHER as u32 } else { PROBES };
+                    let probes = together.min(bits.hashes - probe);
+                    fetch::<BITS>(bits, words, &mut left.hashes, kept, (probe, probes), &mut round);
+                    before = kept;
+                    // SAFETY: as above.
+                    kept = unsafe { test::<BITS>(words, &mut left, kept, probes, &round) };
+                    probe += probes;
+                }
+                batch.answer(answers(&left, kept), count);
+                count = more;
+            }
+        }
+
+        /// Takes the hashes of the next group of a batch, and returns how many these are.
+        fn next_group(batch: &mut dyn Batch, hashes: &mut [Numbers; GROUP / WIDTH]) -> usize {
+            let group = hashes.as_flattened_mut().first_chunk_mut().expect("a group");
+            batch.next(group).min(GROUP)
+        }
+
+        /// Fetches the lines of some probes of keys: (the first of them, how many). Writes their positions into the
+        /// round, and leaves the hashes as the probes after them need them.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn fetch<const BITS: u32>(
+            bits: &ScatteredBits,
+            words: &[AtomicU64],
+            hashes: &mut [Numbers],
+            count: usize,
+            (probe, probes): (u32, u32),
+            round: &mut Round,
+        ) {
+            let start = u64::from(probe) * bits.stride;
+            for (i, some) in hashes.iter_mut().enumerate().take(count.div_ceil(WIDTH)) {
+                let mut hashes = load(some);
+                for (slice, round) in (0..).zip(&mut round.0[..probes as usize]) {
+                    let at = &mut round[i % (GROUP / WIDTH)];
+                    store(at, positions(bits, start + slice * bits.stride, hashes));
+                    for position in at.iter().take(count - i * WIDTH) {
+                        ring::fetch_word(words, ((position << BITS.trailing_zeros()) / 64) as usize);
+                    }
+                    hashes = next(hashes);
+                }
+                store(some, hashes);
+            }
+        }
+
+        /// Moves the keys whose probes of a round are all set to the front, and returns how many these are.
+        ///
+        /// # Safety
+        /// The positions of the round are among the words.
+        #[inline]
+        #[target_feature(enable = $features)]
+        unsafe fn test<const BITS: u32>(
+            words: &[AtomicU64],
+            left: &mut Left,
+            count: usize,
+            probes: u32,
+            round: &Round,
+        ) -> usize {
+            let mut kept = 0;
+            for from in (0..count).step_by(WIDTH) {
+                let mut set = first(count - from);
+                for positions in &round.0[..probes as usize] {
+                    // SAFETY: the positions are among the words, as the safety section asks.
+                    set = without(set, unsafe { unset::<BITS>(words, load(&positions[from / WIDTH])) });
+                }
+                let hashes = load(&left.hashes[from / WIDTH]);
+                kept = keep(left, from, kept, set, hashes);
+            }
+            kept
+        }
+
+        /// Whether so many keys of a round were kept that most of them seem to be there. Then one round tests all other
+        /// probes.
+        fn most(kept: usize, count: usize) -> bool {
+            kept * 4 > count * 3
+        }
+
+        /// A bit for each key that is left.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn answers(left: &Left, count: usize) -> u64 {
             let mut answers = all(0);
             for from in (0..count).step_by(WIDTH) {
                 let bits = left_each(all(1), load(&left.keys[from / WIDTH]));
@@ -177,10 +301,22 @@ macro_rules! kernel {
             numbers(answers).iter().fold(0, |answers, lane| answers | lane)
         }
 
+        /// Keeps those keys of a vector, which begins at `from`, that are in a mask: they move to the place `kept`, and
+        /// `hashes` become theirs. Returns how many keys are kept then. These are no more than were looked at, so
+        /// nothing that is still needed is overwritten.
+        #[inline]
+        #[target_feature(enable = $features)]
+        fn keep(left: &mut Left, from: usize, kept: usize, set: Mask, hashes: Vector) -> usize {
+            let (set, keys) = (lane_bits(set), load(&left.keys[from / WIDTH]));
+            put_packed(&mut left.hashes, kept, set, hashes);
+            put_packed(&mut left.keys, kept, set, keys);
+            kept + set.count_ones() as usize
+        }
+
         /// Writes those of a vector's numbers that are in the mask, one after the other, from the place `at` on.
         #[inline]
         #[target_feature(enable = $features)]
-        fn keep(numbers: &mut [Numbers], at: usize, mask: u8, vector: Vector) {
+        fn put_packed(numbers: &mut [Numbers], at: usize, mask: u8, vector: Vector) {
             if let Some(place) = numbers.as_flattened_mut().get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
                 store(place, pack(mask, vector));
             }

@@ -275,10 +275,10 @@ impl Bloom {
         if self.bits.stride == 0 { self.bits.range } else { self.bits.range * u64::from(self.bits.hashes) }
     }
 
-    /// The inner loops that take a batch. They fetch nothing ahead, so the words must be in the caches.
-    fn cached(&self, words: usize) -> Option<&'static Kernel> {
-        let is_known = self.derivation == Derivation::Remix && !ring::is_very_far(words);
-        self.kernel.filter(|_| is_known && kernel::suits(&self.bits, 1, words))
+    /// The inner loops that take a batch.
+    fn of_batches(&self, words: usize) -> Option<&'static Kernel> {
+        let is_known = self.derivation == Derivation::Remix && kernel::suits(&self.bits, 1, words);
+        self.kernel.filter(|_| is_known)
     }
 
     fn ahead(&self, words: usize) -> usize {
@@ -343,7 +343,7 @@ impl BitLayout for Bloom {
     /// ring has two stages. Far ahead the first two lines of a key are fetched. When these have come, half way to the
     /// answer, the other lines are fetched if both bits are set.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        if let Some(kernel) = self.cached(words.len()) {
+        if let Some(kernel) = self.of_batches(words.len()) {
             return (kernel.contains_bits)(&self.bits, words, batch);
         }
         let stages = self.stages(words.len());
@@ -373,8 +373,9 @@ impl BitLayout for Bloom {
 
     fn insert_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
         let shape = *self;
-        let suits = !batch.is_asked() || shape.bits.hashes as usize <= kernel::MOST_ASKED;
-        if let Some(kernel) = shape.cached(words.len()).filter(|_| suits) {
+        let suits =
+            !ring::is_very_far(words.len()) && (!batch.is_asked() || shape.bits.hashes as usize <= kernel::MOST_ASKED);
+        if let Some(kernel) = shape.of_batches(words.len()).filter(|_| suits) {
             return (kernel.insert)(&shape.bits, words, batch);
         }
         let ahead = shape.ahead(words.len());

@@ -286,7 +286,7 @@ impl CounterLayout for Scattered {
     /// The first lines of a key are fetched far ahead, as in the layout of bits. The other lines are fetched only if
     /// the first do not already say that the key is absent.
     fn contains_many(&self, words: &[AtomicU64], batch: &mut dyn Batch) {
-        if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.contains_many(words, batch)) {
+        if self.four_bits.is_some_and(|four_bits| four_bits.contains_many(words, batch)) {
             return;
         }
         let stages = self.positions.stages(words.len());
