@@ -563,7 +563,7 @@ fn kernels_of_scattered_bits_do_as_single_calls() {
 fn batches_out_of_cache_do_as_single_calls() {
     use petal::blocks::BitLayout;
     use petal::kinds::bloom::layout::Bloom;
-    for (hashes, partitioned) in [(1, 0), (2, 1), (3, 0), (7, 0), (7, 1), (8, 0)] {
+    for (hashes, partitioned) in [(1, 0), (2, 1), (3, 0), (7, 0), (7, 1), (8, 0), (9, 1), (20, 0)] {
         let bits = (64 * very_far() as u64).next_multiple_of(64 * u64::from(hashes));
         let geometry = Geometry { bits, hashes, words: [partitioned, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
         let stored = keys(1000, bits);
@@ -580,6 +580,26 @@ fn batches_out_of_cache_do_as_single_calls() {
             assert!(found[..stored.len()].iter().all(|found| *found) && found.iter().any(|found| !found));
             let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&words, batch));
             assert_eq!(answers, found, "{hashes} probes, partitioned {partitioned}");
+        }
+    }
+}
+
+/// The same of counters of four bits, half of which are 0.
+#[test]
+fn batches_of_counters_out_of_cache_do_as_single_calls() {
+    use petal::kinds::counting::layout::{CounterLayout, Scattered};
+    let words = |i: u64| AtomicU64::new(mix(i) & (mix(!i) & 0x1111_1111_1111_1111) * 15);
+    let words: Vec<AtomicU64> = (0..very_far() as u64 + 3).map(words).collect();
+    for hashes in [1, 2, 3, 7, 8, 9, 20] {
+        let bits = 64 * words.len() as u64;
+        let geometry = Geometry { bits, hashes, words: [4, 0, 0, 0, 0, 0, 0, 0], payload_bytes: 0 };
+        let asked = keys(6000, bits);
+        for instructions in available() {
+            let layout = Scattered::of(&geometry, instructions).unwrap();
+            let found: Vec<bool> = asked.iter().map(|hash| layout.contains(&words, *hash)).collect();
+            assert!(found.iter().any(|found| !found) && (hashes > 8 || found.iter().any(|found| *found)));
+            let answers = Hashes::answered(&asked, true, |batch| layout.contains_many(&words, batch));
+            assert_eq!(answers, found, "{hashes} counters");
         }
     }
 }
