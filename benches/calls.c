@@ -216,7 +216,7 @@ static int compare(bench *b, petal_kind kind, uint64_t n) {
         b->keys[i] = key_at(is_known ? known(pick, n, 0) : fresh);
         write_string(b->strings[i], is_known ? key_at(known(pick, n, 1)) : b->keys[i]);
         b->order[i] = (uint32_t)((random >> 32) * (bytes / 64) >> 32);
-        petal_filter_hash_u64(filter, b->keys[i], &b->hashes[i]);
+        petal_filter_hash(filter, &b->keys[i], sizeof b->keys[i], &b->hashes[i]);
       }
       /* A large filter becomes a little fuller with each turn, which does not change the times. */
       if (n <= 1000000) {

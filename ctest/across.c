@@ -60,9 +60,9 @@ static void check_all_counts(void) {
   for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
     for (uint64_t k = 0; k < 2 * MOST; k += 37) {
       uint64_t key = check_key(k), hash = 0;
-      CHECK_OK(petal_spec_hash_u64(&spec, key, &hash, NULL));
+      CHECK_OK(petal_spec_hash(&spec, NUMBER(key), &hash, NULL));
       petal_answers answers = spoil();
-      CHECK_OK(petal_filter_contains_across_u64(asked, counts[c], key, &answers, NULL));
+      CHECK_OK(petal_filter_contains_across(asked, counts[c], NUMBER(key), &answers, NULL));
       check_answers(&answers, counts[c], key);
       answers = spoil();
       CHECK_OK(petal_filter_contains_across(asked, counts[c], &key, sizeof key, &answers, NULL));
@@ -80,8 +80,8 @@ int main(void) {
   enlarge();
   check_all_counts();
   petal_answers none = ANSWERS(.bytes = NULL);
-  CHECK_OK(petal_filter_contains_across_u64(NULL, 0, 1, &none, NULL));
-  CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(7), &none, NULL));
+  CHECK_OK(petal_filter_contains_across(NULL, 0, NUMBER(1), &none, NULL));
+  CHECK_OK(petal_filter_contains_across(asked, MOST, NUMBER(check_key(7)), &none, NULL));
   CHECK(none.true_count >= 7);
 
   /* Each filter with its own seed is asked for its own hash. */
@@ -89,7 +89,7 @@ int main(void) {
   petal_filter_free(filters[1]);
   asked[1] = filters[1] = check_filled_with(&seeded, U64_KEYS(((uint64_t[]){check_key(1)}), 1));
   petal_answers answers = spoil();
-  CHECK_OK(petal_filter_contains_across_u64(asked, MOST, check_key(1), &answers, NULL));
+  CHECK_OK(petal_filter_contains_across(asked, MOST, NUMBER(check_key(1)), &answers, NULL));
   check_answers(&answers, MOST, check_key(1));
   CHECK_EQUAL(bytes[1], 1);
 

@@ -26,11 +26,11 @@ static petal_aggregate_answer add(petal_aggregate *ours, petal_aggregate *theirs
   petal_aggregate_state_value previous[8];
   size_t count = 0;
   petal_aggregate_answer meeting = {9, 9};
-  CHECK_OK(petal_aggregate_list_sent_u64(theirs, 1000, told, 8, &count, NULL));
+  CHECK_OK(petal_aggregate_list_sent(theirs, NUMBER(1000), told, 8, &count, NULL));
   CHECK(count <= 8);
   for (size_t i = 0; i < count; i++) previous[i] = (petal_aggregate_state_value){told[i], value_of(id, told[i])};
-  CHECK_OK(petal_aggregate_add_u64(ours, id, state, value_of(id, state), previous, count, &meeting, NULL));
-  CHECK_OK(petal_aggregate_record_sent_u64(theirs, 1000, state, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(ours, NUMBER(id), state, value_of(id, state), previous, count, &meeting, NULL));
+  CHECK_OK(petal_aggregate_record_sent(theirs, NUMBER(1000), state, &meeting, NULL));
   return meeting;
 }
 
@@ -63,18 +63,18 @@ static void meetings(void) {
   /* A participant that lost its memory, or cites another value, is refused. */
   petal_aggregate_answer meeting;
   petal_aggregate_state_value wrong = {1, value_of(1, 1) + 1};
-  CHECK_OK(petal_aggregate_add_u64(ours, 1, 2, value_of(1, 2), NULL, 0, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(ours, NUMBER(1), 2, value_of(1, 2), NULL, 0, &meeting, NULL));
   CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_REFUSED && meeting.replaced == 0);
-  CHECK_OK(petal_aggregate_add_u64(ours, 1, 2, value_of(1, 2), &wrong, 1, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(ours, NUMBER(1), 2, value_of(1, 2), &wrong, 1, &meeting, NULL));
   CHECK_EQUAL(meeting.outcome, PETAL_AGGREGATE_OUTCOME_REFUSED);
   results = results_of(ours);
   CHECK(results.refused_firsts == 1 && results.refused_changes == 1);
   CHECK_CLOSE(results.sum, sum, 0);
 
   bool left = true;
-  CHECK_OK(petal_aggregate_remove_u64(ours, 1, 2, value_of(1, 2), &left, NULL));
+  CHECK_OK(petal_aggregate_remove(ours, NUMBER(1), 2, value_of(1, 2), &left, NULL));
   CHECK(!left);
-  CHECK_OK(petal_aggregate_remove_u64(ours, 1, 1, value_of(1, 1), &left, NULL));
+  CHECK_OK(petal_aggregate_remove(ours, NUMBER(1), 1, value_of(1, 1), &left, NULL));
   CHECK(left);
   results = results_of(ours);
   CHECK(results.count == NUMBER - 1 && results.departures == 1);
@@ -92,7 +92,7 @@ static void ids(void) {
   const uint64_t number = 7;
   const petal_spec spec = PETAL_SPEC_INIT;
   uint64_t hash = 0;
-  CHECK_OK(petal_spec_hash_u64(&spec, number, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, NUMBER(number), &hash, NULL));
   petal_aggregate_answer meeting = {9, 9};
   CHECK_OK(petal_aggregate_add(aggregate, &number, 8, 0, 2.5, NULL, 0, &meeting, NULL));
   CHECK_EQUAL(meeting.outcome, PETAL_AGGREGATE_OUTCOME_FIRST);
@@ -113,7 +113,7 @@ static void ids(void) {
   CHECK(forgotten);
   CHECK_OK(petal_aggregate_forget_sent_hash(aggregate, hash, 1, &forgotten, NULL));
   CHECK(forgotten);
-  CHECK_OK(petal_aggregate_forget_sent_u64(aggregate, number, 3, &forgotten, NULL));
+  CHECK_OK(petal_aggregate_forget_sent(aggregate, NUMBER(number), 3, &forgotten, NULL));
   CHECK(!forgotten);
   bool left = false;
   CHECK_OK(petal_aggregate_remove(aggregate, &number, 8, 0, 2.5, &left, NULL));
@@ -128,13 +128,13 @@ static void extremes(void) {
   petal_aggregate *aggregate = aggregate_of(10, 1e-9, 2);
   petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < 3; id++) {
-    CHECK_OK(petal_aggregate_add_u64(aggregate, id, 0, (double)id, NULL, 0, &meeting, NULL));
+    CHECK_OK(petal_aggregate_add(aggregate, NUMBER(id), 0, (double)id, NULL, 0, &meeting, NULL));
   }
   petal_aggregate_statistics results = results_of(aggregate);
   CHECK_CLOSE(results.maximum, 2, 0);
   CHECK_EQUAL(results.exact, PETAL_AGGREGATE_MAXIMUM_IS_EXACT | PETAL_AGGREGATE_MINIMUM_IS_EXACT);
   const petal_aggregate_state_value was = {0, 2};
-  CHECK_OK(petal_aggregate_add_u64(aggregate, 2, 1, 0.5, &was, 1, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(aggregate, NUMBER(2), 1, 0.5, &was, 1, &meeting, NULL));
   CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_CHANGED && meeting.replaced == 0);
   results = results_of(aggregate);
   CHECK_CLOSE(results.maximum, 2, 0);
@@ -150,7 +150,7 @@ static void false_positives(void) {
   petal_aggregate *aggregate = aggregate_of(NUMBER, 0.05, 1);
   petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < NUMBER; id++) {
-    CHECK_OK(petal_aggregate_add_u64(aggregate, id, 0, 1, NULL, 0, &meeting, NULL));
+    CHECK_OK(petal_aggregate_add(aggregate, NUMBER(id), 0, 1, NULL, 0, &meeting, NULL));
     CHECK(meeting.outcome == PETAL_AGGREGATE_OUTCOME_FIRST || meeting.outcome == PETAL_AGGREGATE_OUTCOME_DUPLICATE ||
           meeting.outcome == PETAL_AGGREGATE_OUTCOME_REFUSED);
   }
@@ -178,7 +178,7 @@ static void images(void) {
   petal_aggregate *aggregate = aggregate_of(30, 0.01, 4), *loaded = NULL, *in_place = NULL;
   petal_aggregate_answer meeting;
   for (uint64_t id = 0; id < 30; id++) {
-    CHECK_OK(petal_aggregate_add_u64(aggregate, id, (uint32_t)id % 4, value_of(id, 1), NULL, 0, &meeting, NULL));
+    CHECK_OK(petal_aggregate_add(aggregate, NUMBER(id), (uint32_t)id % 4, value_of(id, 1), NULL, 0, &meeting, NULL));
   }
   uint64_t size = 0;
   size_t written = 0;
@@ -199,17 +199,17 @@ static void images(void) {
 
   petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
   CHECK_OK(petal_aggregate_open_in_buffer(image, (size_t)size, &options, &in_place, NULL));
-  CHECK_OK(petal_aggregate_add_u64(in_place, 1000, 0, 1, NULL, 0, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(in_place, NUMBER(1000), 0, 1, NULL, 0, &meeting, NULL));
   CHECK_OK(petal_aggregate_sync(in_place, NULL));
   CHECK_OK(petal_aggregate_mark_clean(in_place, NULL));
   petal_aggregate_free(in_place);
   options.mode = PETAL_OPEN_READ;
   CHECK_OK(petal_aggregate_open_in_buffer(image, (size_t)size, &options, &in_place, NULL));
   CHECK_EQUAL(results_of(in_place).count, results_of(aggregate).count + 1);
-  CHECK_STATUS(petal_aggregate_add_u64(in_place, 1001, 0, 1, NULL, 0, &meeting, NULL),
+  CHECK_STATUS(petal_aggregate_add(in_place, NUMBER(1001), 0, 1, NULL, 0, &meeting, NULL),
                PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   CHECK_OK(petal_aggregate_copy(in_place, &loaded, NULL));
-  CHECK_OK(petal_aggregate_add_u64(loaded, 1001, 0, 1, NULL, 0, &meeting, NULL));
+  CHECK_OK(petal_aggregate_add(loaded, NUMBER(1001), 0, 1, NULL, 0, &meeting, NULL));
   petal_aggregate_free(loaded);
   petal_aggregate_free(in_place);
 
@@ -243,13 +243,13 @@ static void errors(void) {
   petal_error error = {.struct_size = sizeof error};
   petal_aggregate_answer meeting = {9, 9};
   const double zero = 0;
-  CHECK_STATUS(petal_aggregate_add_u64(aggregate, 1, 3, 1, NULL, 0, &meeting, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_aggregate_add(aggregate, NUMBER(1), 3, 1, NULL, 0, &meeting, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "state = 3 is not one of 0 to 2");
-  CHECK_STATUS(petal_aggregate_add_u64(aggregate, 1, 0, zero / zero, NULL, 0, &meeting, &error),
+  CHECK_STATUS(petal_aggregate_add(aggregate, NUMBER(1), 0, zero / zero, NULL, 0, &meeting, &error),
                PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "not a finite number");
   CHECK(meeting.outcome == 9);
-  CHECK_STATUS(petal_aggregate_record_sent_u64(aggregate, 1, 0, &meeting, &error), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_aggregate_record_sent(aggregate, NUMBER(1), 0, &meeting, &error), PETAL_ERR_UNKNOWN_VALUE);
   CHECK_TEXT(error.message, "outcome = 9");
   petal_spec spec = {.struct_size = sizeof spec, .capacity = 10, .kind = PETAL_KIND_BLOOM};
   petal_aggregate *none = NULL;

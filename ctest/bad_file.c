@@ -230,7 +230,7 @@ static void errors_name_the_file(void) {
   static const char *const cases[] = {"nothing.petal", "text.petal", "cut.petal", "long.petal", "other_key.petal"};
   static const petal_status statuses[] = {PETAL_ERR_TRUNCATED, PETAL_ERR_FOREIGN, PETAL_ERR_TRUNCATED,
                                           PETAL_ERR_CORRUPT, PETAL_ERR_SECRET_MISMATCH};
-  petal_filter *filter = make(SPEC(.capacity = 10, .hash = PETAL_HASH_SIPHASH13, .key = {1}));
+  petal_filter *filter = make(SPEC(.capacity = 10, .hash = PETAL_HASH_SIPHASH13, .secret = {1}));
   char folder[1450], long_name[LENGTH];
   memset(long_name, 'f', sizeof long_name);
   snprintf(folder, sizeof folder, "%s", check_path(""));
@@ -246,7 +246,7 @@ static void errors_name_the_file(void) {
       CHECK(c > 2 || c == 1 || ftruncate(fileno(file), c == 0 ? 0 : 300) == 0);
       CHECK(fclose(file) == 0);
       for (petal_open_mode mode = PETAL_OPEN_READ; mode <= PETAL_OPEN_SHARE; mode++) {
-        petal_open_options options = {.struct_size = sizeof options, .mode = mode, .key = {2}};
+        petal_open_options options = {.struct_size = sizeof options, .mode = mode, .secret = {2}};
         petal_filter *none = SENTINEL;
         snprintf(name, sizeof name, "%s%s", deep == 1 ? "f/" : "/", cases[c]);
         REFUSED(statuses[c], name, petal_filter_open(path, &options, &none, &error));

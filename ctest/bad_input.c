@@ -58,10 +58,10 @@ static void contradictions(void) {
   REFUSED(PETAL_ERR_CONTRADICTION, "bits = 512|false_positive_rate = 0.5",
           try_new(SPEC(.bits = 512, .hashes = 3, .false_positive_rate = 0.5)));
   REFUSED(PETAL_ERR_CONTRADICTION, "bits = 512|hashes|capacity", try_new(SPEC(.bits = 512)));
-  REFUSED(PETAL_ERR_CONTRADICTION, "key|xxh3", try_new(SPEC(.key = {1})));
-  REFUSED(PETAL_ERR_CONTRADICTION, "key|external", try_new(SPEC(.hash = PETAL_HASH_EXTERNAL, .key = {1})));
+  REFUSED(PETAL_ERR_CONTRADICTION, "key|xxh3", try_new(SPEC(.secret = {1})));
+  REFUSED(PETAL_ERR_CONTRADICTION, "key|external", try_new(SPEC(.hash = PETAL_HASH_EXTERNAL, .secret = {1})));
   REFUSED(PETAL_ERR_CONTRADICTION, "seed = 5|siphash13",
-          try_new(SPEC(.hash = PETAL_HASH_SIPHASH13, .key = {1}, .seed = 5)));
+          try_new(SPEC(.hash = PETAL_HASH_SIPHASH13, .secret = {1}, .seed = 5)));
   REFUSED(PETAL_ERR_SECRET_MISSING, "siphash13|not all zeros", try_new(SPEC(.hash = PETAL_HASH_SIPHASH13)));
 
   petal_spec spec = SPEC(.bits = 4096, .hashes = 4);
@@ -462,13 +462,13 @@ static void zeros(void) {
   CHECK_EQUAL(other.struct_size, sizeof(petal_spec));
   spec.kind = other.kind = PETAL_KIND_BLOOM;
   spec.capacity = other.capacity = 4096;
-  spec.key[15] = 1;
+  spec.secret[15] = 1;
   petal_filter *filter = NULL, *same = NULL;
   CHECK_STATUS(petal_filter_new(&spec, &filter, &zero_error), PETAL_ERR_CONTRADICTION);
   CHECK_EQUAL(zero_error.struct_size, 0);
   CHECK_STATUS(zero_error.status, PETAL_ERR_CONTRADICTION);
   CHECK_TEXT(zero_error.message, "key");
-  spec.key[15] = 0;
+  spec.secret[15] = 0;
   CHECK_OK(petal_spec_set(&spec, "foldable", 1, &zero_error));
   CHECK_OK(petal_spec_set(&other, "foldable", 1, &init_error));
   CHECK(spec.struct_size == 0 && memcmp(spec.parameters, other.parameters, sizeof spec.parameters) == 0);
@@ -596,21 +596,21 @@ static void keys(void) {
     petal_filter_free(filter);
 
     /* A keyed filter without its key, and with another. */
-    petal_filter *keyed = make(SPEC(.kind = check_kind(k), .hash = PETAL_HASH_SIPHASH13, .key = {1}));
+    petal_filter *keyed = make(SPEC(.kind = check_kind(k), .hash = PETAL_HASH_SIPHASH13, .secret = {1}));
     check_image image = check_take_image(keyed);
     petal_filter_free(keyed);
     CHECK_OK(petal_filter_load(image.bytes, image.length, NULL, &filter, NULL));
     guard(filter);
     REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_insert(filter, "a", 1, NULL));
     REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_insert_u64(filter, 1, NULL));
-    REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_hash_u64(filter, 1, &hash));
+    REFUSED_PLAIN(PETAL_ERR_SECRET_MISSING, petal_filter_hash(filter, NUMBER(1), &hash));
     REFUSED(PETAL_ERR_SECRET_MISSING, "key",
             petal_filter_insert_batch(filter, U64_KEYS(numbers, 3), NULL, &error));
     CHECK(petal_filter_contains_u64(filter, 77));
     guard(NULL);
     petal_filter_free(filter);
     filter = SENTINEL;
-    petal_open_options wrong_key = {.struct_size = sizeof wrong_key, .key = {2}};
+    petal_open_options wrong_key = {.struct_size = sizeof wrong_key, .secret = {2}};
     REFUSED(PETAL_ERR_SECRET_MISMATCH, "key|0x",
             petal_filter_load(image.bytes, image.length, &wrong_key, &filter, &error));
     free(image.bytes);

@@ -67,7 +67,7 @@ static void distinct_sizing(petal_kind kind) {
   CHECK_EQUAL(keys_in(builder), 0);
   static const unsigned char bytes[8] = {42};
   uint64_t hash = 0;
-  CHECK_OK(petal_spec_hash_u64(&spec, 42, &hash, NULL));
+  CHECK_OK(petal_spec_hash(&spec, NUMBER(42), &hash, NULL));
   CHECK_OK(petal_builder_add(builder, bytes, 8));
   CHECK_OK(petal_builder_add_u64(builder, 42));
   CHECK_OK(petal_builder_add_hash(builder, hash));
@@ -309,7 +309,7 @@ static void with_counts(petal_kind kind) {
   petal_error error = {.struct_size = sizeof error};
   petal_answers answers = ANSWERS(.bytes = NULL);
   if (!check_can(kind, PETAL_CAN_COUNT)) {
-    CHECK_STATUS(petal_builder_add_times_u64(builder, 1, 2), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_builder_add_times(builder, NUMBER(1), 2), PETAL_ERR_UNSUPPORTED);
     CHECK_STATUS(petal_builder_add_times_batch(builder, U64_KEYS(keys, 4), times, &answers, &error),
                  PETAL_ERR_UNSUPPORTED);
     CHECK_TEXT(error.message, "cannot count");
@@ -320,7 +320,7 @@ static void with_counts(petal_kind kind) {
   CHECK_OK(petal_builder_add_times_batch(builder, U64_KEYS(keys, 4), times, &answers, NULL));
   CHECK_EQUAL(answers.done, 4);
   CHECK_OK(petal_builder_add_times(builder, "a", 1, 2));
-  CHECK_OK(petal_builder_add_times_u64(builder, 2, 1));
+  CHECK_OK(petal_builder_add_times(builder, NUMBER(2), 1));
   CHECK_OK(petal_builder_add_times_hash(builder, 7, 2));
   CHECK_EQUAL(keys_in(builder), 10);
   petal_filter *filter = finish(builder);
@@ -347,7 +347,7 @@ static void with_excluded(void) {
   CHECK_EQUAL(answers.done, 970);
   CHECK_OK(petal_builder_add(builder, "member", 6));
   CHECK_OK(petal_builder_exclude(builder, "excluded", 8));
-  CHECK_OK(petal_builder_exclude_u64(builder, 1000));
+  CHECK_OK(petal_builder_exclude(builder, NUMBER(1000)));
   CHECK_OK(petal_builder_exclude_hash(builder, 77));
   CHECK_EQUAL(keys_in(builder), 31);
   petal_filter *filter = finish(builder);
@@ -357,7 +357,7 @@ static void with_excluded(void) {
   petal_filter_free(filter);
 
   CHECK_OK(petal_builder_add_u64(builder, 5));
-  CHECK_OK(petal_builder_exclude_u64(builder, 5));
+  CHECK_OK(petal_builder_exclude(builder, NUMBER(5)));
   CHECK_STATUS(petal_builder_finish(builder, &filter, &error), PETAL_ERR_CONTRADICTION);
   CHECK_TEXT(error.message, "a member and excluded too; its hash is 0x");
   petal_builder_free(builder);
@@ -365,7 +365,7 @@ static void with_excluded(void) {
   spec.kind = PETAL_KIND_RIBBON;
   builder = make(&spec, NULL);
   CHECK_STATUS(petal_builder_exclude(builder, "a", 1), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_builder_exclude_u64(builder, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_exclude(builder, NUMBER(1)), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_builder_exclude_hash(builder, 1), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_builder_exclude_batch(builder, U64_KEYS(keys, 3), &answers, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(answers.done == 0 && keys_in(builder) == 0);
@@ -432,7 +432,7 @@ static void with_frequent(void) {
   CHECK_OK(petal_builder_add_frequent_batch(builder, U64_KEYS(keys + 30, 970), NULL, NULL, NULL));
   CHECK_OK(petal_builder_add(builder, "member", 6));
   CHECK_OK(petal_builder_add_frequent(builder, "non_member", 8, 2.5));
-  CHECK_OK(petal_builder_add_frequent_u64(builder, 1000, 1e-9));
+  CHECK_OK(petal_builder_add_frequent(builder, NUMBER(1000), 1e-9));
   CHECK_OK(petal_builder_add_frequent_hash(builder, 77, 1e9));
   CHECK_EQUAL(keys_in(builder), 31);
   petal_filter *filter = finish(builder);
@@ -447,7 +447,7 @@ static void with_frequent(void) {
   for (size_t i = 0; i < sizeof wrong_weights / sizeof *wrong_weights; i++) {
     const double weight = wrong_weights[i];
     CHECK_STATUS(petal_builder_add_frequent(builder, "a", 1, weight), PETAL_ERR_OUT_OF_RANGE);
-    CHECK_STATUS(petal_builder_add_frequent_u64(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
+    CHECK_STATUS(petal_builder_add_frequent(builder, NUMBER(1), weight), PETAL_ERR_OUT_OF_RANGE);
     CHECK_STATUS(petal_builder_add_frequent_hash(builder, 1, weight), PETAL_ERR_OUT_OF_RANGE);
     CHECK_STATUS(petal_builder_add_frequent_batch(builder, U64_KEYS(keys, 1), &weight, &answers, &error),
                  PETAL_ERR_OUT_OF_RANGE);
@@ -455,7 +455,7 @@ static void with_frequent(void) {
     CHECK_EQUAL(answers.done, 0);
   }
   CHECK_OK(petal_builder_add_u64(builder, 5));
-  CHECK_OK(petal_builder_add_frequent_u64(builder, 5, 1));
+  CHECK_OK(petal_builder_add_frequent(builder, NUMBER(5), 1));
   CHECK_STATUS(petal_builder_finish(builder, &filter, &error), PETAL_ERR_CONTRADICTION);
   CHECK_TEXT(error.message, "a member and a frequent non-member too; its hash is 0x");
   petal_builder_free(builder);
@@ -463,7 +463,7 @@ static void with_frequent(void) {
   spec.kind = PETAL_KIND_RIBBON;
   builder = make(&spec, NULL);
   CHECK_STATUS(petal_builder_add_frequent(builder, "a", 1, 1), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_builder_add_frequent_u64(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_builder_add_frequent(builder, NUMBER(1), 1), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_builder_add_frequent_hash(builder, 1, 1), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_builder_add_frequent_batch(builder, U64_KEYS(keys, 3), NULL, &answers, &error),
                PETAL_ERR_UNSUPPORTED);

@@ -91,6 +91,8 @@ static inline void check_text(const char *actual, const char *part, const char *
 /* Keys of each form, and answers of which some outputs are wanted, where a call needs them. */
 #define BYTE_KEYS(bytes, length, offsets, count) \
   ((petal_keys[]){petal_keys_bytes((bytes), (length), (offsets), (count))})
+/* A number as a byte key, for verbs without a form for numbers. */
+#define NUMBER(number) (&(uint64_t){number}), sizeof(uint64_t)
 #define U64_KEYS(numbers, count) ((petal_keys[]){petal_keys_u64((numbers), (count))})
 #define HASH_KEYS(hashes, count) ((petal_keys[]){petal_keys_hashes((hashes), (count))})
 #define ANSWERS(...) ((petal_answers){.struct_size = sizeof(petal_answers), __VA_ARGS__})

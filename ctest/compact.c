@@ -28,7 +28,7 @@ static form take(const petal_filter *filter) {
 
 static uint64_t hash_of(const petal_filter *filter, uint64_t key) {
   uint64_t hash = 0;
-  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(key), &hash));
   return hash;
 }
 
@@ -102,13 +102,13 @@ static void check_lengths(void) {
 }
 
 static void check_options(void) {
-  petal_spec spec = {.struct_size = sizeof spec, .capacity = KEYS, .hash = PETAL_HASH_SIPHASH13, .key = {1, 2, 3}};
+  petal_spec spec = {.struct_size = sizeof spec, .capacity = KEYS, .hash = PETAL_HASH_SIPHASH13, .secret = {1, 2, 3}};
   petal_filter *filter = check_filled_with(&spec, U64_KEYS(keys, KEYS)), *opened = NULL;
   form made = take(filter);
   petal_compact_options options = {.struct_size = sizeof options, .hash = PETAL_HASH_SIPHASH13};
   CHECK_STATUS(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL), PETAL_ERR_SECRET_MISSING);
   options.seed = 1;
-  memcpy(options.key, spec.key, sizeof spec.key);
+  memcpy(options.secret, spec.secret, sizeof spec.secret);
   CHECK_STATUS(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL), PETAL_ERR_CONTRADICTION);
   options.seed = 0;
   CHECK_OK(petal_filter_open_compact(made.words, made.length, &options, &opened, NULL));
@@ -180,7 +180,7 @@ static void check_many(void) {
   petal_error error = {.struct_size = sizeof error};
   for (size_t k = 0; k < KEYS; k++) {
     uint64_t hash = 0;
-    CHECK_OK(petal_spec_hash_u64(&spec, keys[k], &hash, NULL));
+    CHECK_OK(petal_spec_hash(&spec, NUMBER(keys[k]), &hash, NULL));
     CHECK_EQUAL(hashes[k], hash);
     uint8_t bytes[100];
     petal_answers answers = ANSWERS(.bytes = bytes);

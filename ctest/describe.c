@@ -130,20 +130,20 @@ static void spec_round_trip(void) {
   }
 
   /* Of a keyed filter all but the key can be read. */
-  petal_spec keyed = {.struct_size = sizeof keyed, .hash = PETAL_HASH_SIPHASH13, .key = {1, 2, 3}};
+  petal_spec keyed = {.struct_size = sizeof keyed, .hash = PETAL_HASH_SIPHASH13, .secret = {1, 2, 3}};
   petal_spec back = {.struct_size = sizeof back};
   static const uint8_t none[16];
   petal_filter *filter = NULL, *twin = NULL;
   CHECK_OK(petal_filter_new(&keyed, &filter, NULL));
   CHECK_OK(petal_filter_get_spec(filter, &back, NULL));
-  CHECK(memcmp(back.key, none, sizeof none) == 0);
+  CHECK(memcmp(back.secret, none, sizeof none) == 0);
   CHECK_STATUS(petal_filter_new(&back, &twin, NULL), PETAL_ERR_SECRET_MISSING);
-  memcpy(back.key, keyed.key, sizeof keyed.key);
+  memcpy(back.secret, keyed.secret, sizeof keyed.secret);
   CHECK_OK(petal_filter_new(&back, &twin, NULL));
   CHECK(check_same_bits(filter, twin));
   petal_description d = describe(filter);
   uint64_t as_number = 0;
-  memcpy(&as_number, keyed.key, sizeof as_number);
+  memcpy(&as_number, keyed.secret, sizeof as_number);
   CHECK(d.seed != 0 && d.seed != as_number);
   petal_filter_free(filter);
   petal_filter_free(twin);

@@ -248,7 +248,7 @@ static void buffers(petal_open_mode mode) {
 static petal_status change(petal_map *map, uint64_t capabilities, uint64_t key) {
   bool told = false;
   return (capabilities & PETAL_CAN_PUT) != 0 ? petal_map_put_u64(map, key, 1000, &told)
-                                             : petal_map_replace_u64(map, key, 1000, &told);
+                                             : petal_map_replace(map, NUMBER(key), 1000, &told);
 }
 
 /* A map of each kind that changes, open to be written: a child's changes are refused, and do nothing to the

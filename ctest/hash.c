@@ -11,7 +11,7 @@ static uint64_t hash_of(const petal_spec *spec, const void *key, size_t length) 
 static void published_values(void) {
   petal_spec xxh3 = {.struct_size = sizeof xxh3}, xxh64 = {.struct_size = sizeof xxh64, .hash = PETAL_HASH_XXH64};
   petal_spec sip = {.struct_size = sizeof sip, .hash = PETAL_HASH_SIPHASH13};
-  for (uint8_t i = 0; i < 16; i++) sip.key[i] = i;
+  for (uint8_t i = 0; i < 16; i++) sip.secret[i] = i;
   CHECK_EQUAL(hash_of(&xxh3, NULL, 0), UINT64_C(0x2d06800538d394c2));
   CHECK_EQUAL(hash_of(&xxh64, NULL, 0), UINT64_C(0xef46db3751d8e999));
   CHECK_EQUAL(hash_of(&sip, NULL, 0), UINT64_C(0xabac0158050fc4dc));
@@ -22,8 +22,8 @@ static void what_matters(void) {
   petal_spec a = {.struct_size = sizeof a};
   petal_spec b = {.struct_size = sizeof b, .kind = PETAL_KIND_SPLIT_BLOCK, .capacity = 5, .false_positive_rate = 0.3};
   petal_spec seeded = {.struct_size = sizeof seeded, .seed = 1};
-  petal_spec sip = {.struct_size = sizeof sip, .hash = PETAL_HASH_SIPHASH13, .key = {1}}, other = sip;
-  other.key[15] = 1;
+  petal_spec sip = {.struct_size = sizeof sip, .hash = PETAL_HASH_SIPHASH13, .secret = {1}}, other = sip;
+  other.secret[15] = 1;
   CHECK_EQUAL(hash_of(&a, "apple", 5), hash_of(&b, "apple", 5));
   CHECK(hash_of(&a, "apple", 5) != hash_of(&seeded, "apple", 5));
   CHECK(hash_of(&sip, "apple", 5) != hash_of(&other, "apple", 5));
@@ -43,7 +43,7 @@ static void once_for_many(void) {
   }
   static const unsigned char seven[8] = {7};
   uint64_t number = 0, apple = hash_of(&spec, "apple", 5), pear = hash_of(&spec, "pear", 4);
-  CHECK_OK(petal_spec_hash_u64(&spec, 7, &number, NULL));
+  CHECK_OK(petal_spec_hash(&spec, NUMBER(7), &number, NULL));
   CHECK_EQUAL(number, hash_of(&spec, seven, 8));
   for (size_t i = 0; i < 4; i++) {
     uint64_t hash = 0;
@@ -51,7 +51,7 @@ static void once_for_many(void) {
     CHECK(!petal_filter_contains_hash(filters[i], pear));
     CHECK_OK(petal_filter_hash(filters[i], "apple", 5, &hash));
     CHECK_EQUAL(hash, apple);
-    CHECK_OK(petal_filter_hash_u64(filters[i], 7, &hash));
+    CHECK_OK(petal_filter_hash(filters[i], NUMBER(7), &hash));
     CHECK_EQUAL(hash, number);
     petal_filter_free(filters[i]);
   }
@@ -63,13 +63,13 @@ static void refusals(void) {
   petal_spec unknown = {.struct_size = sizeof unknown, .hash = 77};
   uint64_t hash = 99;
   CHECK_STATUS(petal_spec_hash(&external, "a", 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_STATUS(petal_spec_hash_u64(&external, 1, &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_spec_hash(&external, NUMBER(1), &hash, NULL), PETAL_ERR_EXTERNAL_HASH);
   CHECK_STATUS(petal_spec_hash(&keyless, "a", 1, &hash, NULL), PETAL_ERR_SECRET_MISSING);
-  CHECK_STATUS(petal_spec_hash_u64(&unknown, 1, &hash, NULL), PETAL_ERR_UNKNOWN_VALUE);
+  CHECK_STATUS(petal_spec_hash(&unknown, NUMBER(1), &hash, NULL), PETAL_ERR_UNKNOWN_VALUE);
   petal_filter *filter = NULL;
   CHECK_OK(petal_filter_new(&external, &filter, NULL));
   CHECK_STATUS(petal_filter_hash(filter, "a", 1, &hash), PETAL_ERR_EXTERNAL_HASH);
-  CHECK_STATUS(petal_filter_hash_u64(filter, 1, &hash), PETAL_ERR_EXTERNAL_HASH);
+  CHECK_STATUS(petal_filter_hash(filter, NUMBER(1), &hash), PETAL_ERR_EXTERNAL_HASH);
   CHECK_EQUAL(hash, 99);
   petal_filter_free(filter);
 }

@@ -278,7 +278,7 @@ static void keyed(void) {
   const char *path = check_path("keyed");
   petal_spec with_key = spec;
   with_key.hash = PETAL_HASH_SIPHASH13;
-  memcpy(with_key.key, key, sizeof key);
+  memcpy(with_key.secret, key, sizeof key);
   petal_filter *filter = check_filled(&with_key, 0, 1000);
   CHECK_OK(petal_filter_save(filter, path, NULL));
   CHECK(!file_contains(path, key, 8) && !file_contains(path, key + 8, 8));
@@ -295,7 +295,7 @@ static void keyed(void) {
     CHECK_STATUS(petal_filter_contains_checked_u64(locked, 5, &found), PETAL_ERR_SECRET_MISSING);
     CHECK_OK(petal_filter_verify(locked, NULL));
     uint64_t hash = 0;
-    CHECK_OK(petal_filter_hash_u64(filter, check_key(5), &hash));
+    CHECK_OK(petal_filter_hash(filter, NUMBER(check_key(5)), &hash));
     CHECK(petal_filter_contains_hash(locked, hash));
     petal_filter *copy = NULL;
     CHECK_OK(petal_filter_copy(filter, &copy, NULL));
@@ -304,13 +304,13 @@ static void keyed(void) {
     petal_filter_free(copy);
     petal_filter_free(locked);
 
-    memcpy(options.key, key, sizeof key);
+    memcpy(options.secret, key, sizeof key);
     CHECK_OK(petal_filter_open(path, &options, &open, NULL));
     CHECK(state(open) & PETAL_STATE_CAN_HASH);
     for (uint64_t i = 0; i < 1000; i++) CHECK(petal_filter_contains_u64(open, check_key(i)));
     petal_filter_free(open);
 
-    options.key[0] = 0;
+    options.secret[0] = 0;
     CHECK_STATUS(petal_filter_open(path, &options, &none, NULL), PETAL_ERR_SECRET_MISMATCH);
     CHECK(none == NULL);
   }

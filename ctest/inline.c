@@ -14,7 +14,7 @@ static petal_filter *make_in(petal_kind kind, uint32_t shares, uint64_t blocks, 
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .hashes = hashes};
   if (shares != 1) CHECK_OK(petal_spec_set(&spec, "blocks", shares, NULL));
   if (hash == PETAL_HASH_SIPHASH13) {
-    spec.key[0] = 1;
+    spec.secret[0] = 1;
   } else {
     spec.seed = seed;
   }
@@ -65,7 +65,7 @@ static void agrees(petal_kind kind, uint32_t shares, uint64_t blocks, uint32_t h
   for (uint64_t i = 0; i < count; i++) {
     bool expected = false, is_new = !expected;
     uint64_t key = check_key(i), hash = 0;
-    CHECK_OK(petal_filter_hash_u64(called, key, &hash));
+    CHECK_OK(petal_filter_hash(called, NUMBER(key), &hash));
     wrong += petal_view_hash_u64(&view, key) != hash;
     CHECK_OK(petal_filter_insert_u64(called, key, &expected));
     CHECK_OK(petal_view_insert_u64(&view, key, &is_new));

@@ -264,7 +264,7 @@ static void approximator(void) {
   petal_answers answers = ANSWERS(.bytes = bytes);
   CHECK_OK(petal_map_put_batch(other, U64_KEYS(keys, COUNT), values, &answers, &error));
   CHECK(answers.done == COUNT && answers.true_count <= COUNT / 2);
-  CHECK_STATUS(petal_map_replace_u64(map, 1, 1, NULL), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_map_replace(map, NUMBER(1), 1, NULL), PETAL_ERR_UNSUPPORTED);
   petal_statistics statistics = {.struct_size = sizeof statistics};
   CHECK_OK(petal_map_get_statistics(map, &statistics, NULL));
   CHECK(statistics.count_estimate > 0.9 * COUNT && statistics.count_estimate < 1.1 * COUNT);
@@ -298,7 +298,7 @@ static void replaced(void) {
   CHECK(petal_map_capabilities(map) == PETAL_CAN_REPLACE && petal_map_capabilities(reader) == 0);
   bool found = false;
   uint64_t value = 0;
-  CHECK_OK(petal_map_replace_u64(map, keys[3], 77, &found));
+  CHECK_OK(petal_map_replace(map, NUMBER(keys[3]), 77, &found));
   CHECK(found);
   CHECK_OK(petal_map_get_u64(reader, keys[3], &value, &found));
   CHECK(found && value == 77);
@@ -306,7 +306,7 @@ static void replaced(void) {
   CHECK_OK(petal_map_replace(map, "absent", 6, 1, &found));
   CHECK(!found);
   CHECK_STATUS(petal_map_replace_hash(map, 1, 1, &found), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_map_replace_u64(reader, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
+  CHECK_STATUS(petal_map_replace(reader, NUMBER(keys[3]), 1, &found), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   CHECK_STATUS(petal_map_put_u64(map, keys[3], 1, &found), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_map_get_u64(reader, keys[4], &value, &found));
   CHECK(value == 78);

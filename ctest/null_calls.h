@@ -352,11 +352,6 @@ static void petal_h(void) {
   REFUSED("hash", petal_spec_hash(spec_of(0), "abc", 3, NULL, error()));
   ACCEPTED(petal_spec_hash(spec_of(0), "abc", 3, OUT(uint64_t), NULL));
   REFUSED(NULL, petal_spec_hash(NULL, NULL, 3, NULL, NULL));
-  ACCEPTED(petal_spec_hash_u64(spec_of(0), 1, OUT(uint64_t), error()));
-  REFUSED("spec", petal_spec_hash_u64(NULL, 1, OUT(uint64_t), error()));
-  REFUSED("hash", petal_spec_hash_u64(spec_of(0), 1, NULL, error()));
-  ACCEPTED(petal_spec_hash_u64(spec_of(0), 1, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_spec_hash_u64(NULL, 1, NULL, NULL));
   ACCEPTED(petal_spec_hash_batch(spec_of(0), keys(), OUT(uint64_t), error()));
   REFUSED("spec", petal_spec_hash_batch(NULL, keys(), OUT(uint64_t), error()));
   REFUSED("keys", petal_spec_hash_batch(spec_of(0), NULL, OUT(uint64_t), error()));
@@ -369,10 +364,6 @@ static void petal_h(void) {
   ACCEPTED(petal_filter_hash(a_filter(), NULL, 0, OUT(uint64_t)));
   REFUSED("hash", petal_filter_hash(a_filter(), "abc", 3, NULL));
   REFUSED(NULL, petal_filter_hash(NULL, NULL, 3, NULL));
-  ACCEPTED(petal_filter_hash_u64(a_filter(), 1, OUT(uint64_t)));
-  REFUSED("filter", petal_filter_hash_u64(NULL, 1, OUT(uint64_t)));
-  REFUSED("hash", petal_filter_hash_u64(a_filter(), 1, NULL));
-  REFUSED(NULL, petal_filter_hash_u64(NULL, 1, NULL));
 }
 
 static void petal_aggregate_h(void) {
@@ -396,13 +387,6 @@ static void petal_aggregate_h(void) {
   REFUSED("meeting", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
   REFUSED(NULL, petal_aggregate_add(NULL, NULL, 3, 0, 1, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
-  REFUSED("aggregate", petal_aggregate_add_u64(NULL, 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
-  REFUSED("previous", petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_aggregate_answer), error()));
-  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
-  REFUSED("meeting", petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_add_u64(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
-  REFUSED(NULL, petal_aggregate_add_u64(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
   ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   REFUSED("aggregate", petal_aggregate_add_hash(NULL, 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   REFUSED("previous", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_aggregate_answer), error()));
@@ -417,11 +401,6 @@ static void petal_aggregate_h(void) {
   ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, NULL, error()));
   ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, OUT(bool), NULL));
   REFUSED(NULL, petal_aggregate_remove(NULL, NULL, 3, 0, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_remove_u64(NULL, 1, 0, 1, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, NULL, error()));
-  ACCEPTED(petal_aggregate_remove_u64(a_aggregate(), 1, 0, 1, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_remove_u64(NULL, 1, 0, 1, NULL, NULL));
   ACCEPTED(petal_aggregate_remove_hash(a_aggregate(), 1, 0, 1, OUT(bool), error()));
   REFUSED("aggregate", petal_aggregate_remove_hash(NULL, 1, 0, 1, OUT(bool), error()));
   ACCEPTED(petal_aggregate_remove_hash(a_aggregate(), 1, 0, 1, NULL, error()));
@@ -436,13 +415,6 @@ static void petal_aggregate_h(void) {
   REFUSED("count", petal_aggregate_list_sent(a_aggregate(), "abc", 3, OUT(uint32_t), 1, NULL, error()));
   ACCEPTED(petal_aggregate_list_sent(a_aggregate(), "abc", 3, OUT(uint32_t), 1, OUT(size_t), NULL));
   REFUSED(NULL, petal_aggregate_list_sent(NULL, NULL, 3, NULL, 1, NULL, NULL));
-  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("aggregate", petal_aggregate_list_sent_u64(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
-  REFUSED("states", petal_aggregate_list_sent_u64(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
-  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, NULL, 0, OUT(size_t), error()));
-  REFUSED("count", petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, NULL, error()));
-  ACCEPTED(petal_aggregate_list_sent_u64(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), NULL));
-  REFUSED(NULL, petal_aggregate_list_sent_u64(NULL, 1, NULL, 1, NULL, NULL));
   ACCEPTED(petal_aggregate_list_sent_hash(a_aggregate(), 1, OUT(uint32_t), 1, OUT(size_t), error()));
   REFUSED("aggregate", petal_aggregate_list_sent_hash(NULL, 1, OUT(uint32_t), 1, OUT(size_t), error()));
   REFUSED("states", petal_aggregate_list_sent_hash(a_aggregate(), 1, NULL, 1, OUT(size_t), error()));
@@ -457,11 +429,6 @@ static void petal_aggregate_h(void) {
   ACCEPTED(petal_aggregate_record_sent(a_aggregate(), "abc", 3, 0, NULL, error()));
   ACCEPTED(petal_aggregate_record_sent(a_aggregate(), "abc", 3, 0, &met, NULL));
   REFUSED(NULL, petal_aggregate_record_sent(NULL, NULL, 3, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, &met, error()));
-  REFUSED("aggregate", petal_aggregate_record_sent_u64(NULL, 1, 0, &met, error()));
-  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_record_sent_u64(a_aggregate(), 1, 0, &met, NULL));
-  REFUSED(NULL, petal_aggregate_record_sent_u64(NULL, 1, 0, NULL, NULL));
   ACCEPTED(petal_aggregate_record_sent_hash(a_aggregate(), 1, 0, &met, error()));
   REFUSED("aggregate", petal_aggregate_record_sent_hash(NULL, 1, 0, &met, error()));
   ACCEPTED(petal_aggregate_record_sent_hash(a_aggregate(), 1, 0, NULL, error()));
@@ -474,11 +441,6 @@ static void petal_aggregate_h(void) {
   ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), "abc", 3, 0, NULL, error()));
   ACCEPTED(petal_aggregate_forget_sent(a_aggregate(), "abc", 3, 0, OUT(bool), NULL));
   REFUSED(NULL, petal_aggregate_forget_sent(NULL, NULL, 3, 0, NULL, NULL));
-  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, OUT(bool), error()));
-  REFUSED("aggregate", petal_aggregate_forget_sent_u64(NULL, 1, 0, OUT(bool), error()));
-  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, NULL, error()));
-  ACCEPTED(petal_aggregate_forget_sent_u64(a_aggregate(), 1, 0, OUT(bool), NULL));
-  REFUSED(NULL, petal_aggregate_forget_sent_u64(NULL, 1, 0, NULL, NULL));
   ACCEPTED(petal_aggregate_forget_sent_hash(a_aggregate(), 1, 0, OUT(bool), error()));
   REFUSED("aggregate", petal_aggregate_forget_sent_hash(NULL, 1, 0, OUT(bool), error()));
   ACCEPTED(petal_aggregate_forget_sent_hash(a_aggregate(), 1, 0, NULL, error()));
@@ -1293,10 +1255,6 @@ static void petal_map_h(void) {
   ACCEPTED(petal_map_replace(built_map(spec_of(PETAL_KIND_MUTABLE_BLOOMIER)), NULL, 0, 1, OUT(bool)));
   ACCEPTED(petal_map_replace(built_map(spec_of(PETAL_KIND_MUTABLE_BLOOMIER)), "abc", 3, 1, NULL));
   REFUSED(NULL, petal_map_replace(NULL, NULL, 3, 1, NULL));
-  ACCEPTED(petal_map_replace_u64(built_map(spec_of(PETAL_KIND_MUTABLE_BLOOMIER)), 1, 1, OUT(bool)));
-  REFUSED("map", petal_map_replace_u64(NULL, 1, 1, OUT(bool)));
-  ACCEPTED(petal_map_replace_u64(built_map(spec_of(PETAL_KIND_MUTABLE_BLOOMIER)), 1, 1, NULL));
-  REFUSED(NULL, petal_map_replace_u64(NULL, 1, 1, NULL));
   ACCEPTED(petal_map_replace_hash(built_map(hashes_of(PETAL_KIND_MUTABLE_BLOOMIER)), 1, 1, OUT(bool)));
   REFUSED("map", petal_map_replace_hash(NULL, 1, 1, OUT(bool)));
   ACCEPTED(petal_map_replace_hash(built_map(hashes_of(PETAL_KIND_MUTABLE_BLOOMIER)), 1, 1, NULL));
@@ -1400,11 +1358,6 @@ static void petal_more_h(void) {
   REFUSED("answers", petal_filter_contains_across(filters(), 3, "abc", 3, NULL, error()));
   ACCEPTED(petal_filter_contains_across(filters(), 3, "abc", 3, lookup(true), NULL));
   REFUSED(NULL, petal_filter_contains_across(NULL, 3, NULL, 3, NULL, NULL));
-  ACCEPTED(petal_filter_contains_across_u64(filters(), 3, 1, lookup(true), error()));
-  REFUSED("filters", petal_filter_contains_across_u64(NULL, 3, 1, lookup(true), error()));
-  REFUSED("answers", petal_filter_contains_across_u64(filters(), 3, 1, NULL, error()));
-  ACCEPTED(petal_filter_contains_across_u64(filters(), 3, 1, lookup(true), NULL));
-  REFUSED(NULL, petal_filter_contains_across_u64(NULL, 3, 1, NULL, NULL));
   ACCEPTED(petal_filter_contains_across_hash(filters(), 3, 1, lookup(true), error()));
   REFUSED("filters", petal_filter_contains_across_hash(NULL, 3, 1, lookup(true), error()));
   REFUSED("answers", petal_filter_contains_across_hash(filters(), 3, 1, NULL, error()));
@@ -1416,10 +1369,6 @@ static void petal_more_h(void) {
   ACCEPTED(petal_filter_insert_times(filter_of(PETAL_KIND_COUNTING), NULL, 0, 1, OUT(bool)));
   ACCEPTED(petal_filter_insert_times(filter_of(PETAL_KIND_COUNTING), "abc", 3, 1, NULL));
   REFUSED(NULL, petal_filter_insert_times(NULL, NULL, 3, 1, NULL));
-  ACCEPTED(petal_filter_insert_times_u64(filter_of(PETAL_KIND_COUNTING), 1, 1, OUT(bool)));
-  REFUSED("filter", petal_filter_insert_times_u64(NULL, 1, 1, OUT(bool)));
-  ACCEPTED(petal_filter_insert_times_u64(filter_of(PETAL_KIND_COUNTING), 1, 1, NULL));
-  REFUSED(NULL, petal_filter_insert_times_u64(NULL, 1, 1, NULL));
   ACCEPTED(petal_filter_insert_times_hash(filter_of(PETAL_KIND_COUNTING), 1, 1, OUT(bool)));
   REFUSED("filter", petal_filter_insert_times_hash(NULL, 1, 1, OUT(bool)));
   ACCEPTED(petal_filter_insert_times_hash(filter_of(PETAL_KIND_COUNTING), 1, 1, NULL));
@@ -1438,10 +1387,6 @@ static void petal_more_h(void) {
   ACCEPTED(petal_filter_remove_times(filter_of(PETAL_KIND_COUNTING), NULL, 0, 1, OUT(uint64_t)));
   ACCEPTED(petal_filter_remove_times(filter_of(PETAL_KIND_COUNTING), "abc", 3, 1, NULL));
   REFUSED(NULL, petal_filter_remove_times(NULL, NULL, 3, 1, NULL));
-  ACCEPTED(petal_filter_remove_times_u64(filter_of(PETAL_KIND_COUNTING), 1, 1, OUT(uint64_t)));
-  REFUSED("filter", petal_filter_remove_times_u64(NULL, 1, 1, OUT(uint64_t)));
-  ACCEPTED(petal_filter_remove_times_u64(filter_of(PETAL_KIND_COUNTING), 1, 1, NULL));
-  REFUSED(NULL, petal_filter_remove_times_u64(NULL, 1, 1, NULL));
   ACCEPTED(petal_filter_remove_times_hash(filter_of(PETAL_KIND_COUNTING), 1, 1, OUT(uint64_t)));
   REFUSED("filter", petal_filter_remove_times_hash(NULL, 1, 1, OUT(uint64_t)));
   ACCEPTED(petal_filter_remove_times_hash(filter_of(PETAL_KIND_COUNTING), 1, 1, NULL));
@@ -1459,8 +1404,6 @@ static void petal_more_h(void) {
   REFUSED("key", petal_builder_add_times(builder_of(PETAL_KIND_COUNTING), NULL, 3, 1));
   ACCEPTED(petal_builder_add_times(builder_of(PETAL_KIND_COUNTING), NULL, 0, 1));
   REFUSED(NULL, petal_builder_add_times(NULL, NULL, 3, 1));
-  ACCEPTED(petal_builder_add_times_u64(builder_of(PETAL_KIND_COUNTING), 1, 1));
-  REFUSED("builder", petal_builder_add_times_u64(NULL, 1, 1));
   ACCEPTED(petal_builder_add_times_hash(builder_of(PETAL_KIND_COUNTING), 1, 1));
   REFUSED("builder", petal_builder_add_times_hash(NULL, 1, 1));
   ACCEPTED(petal_builder_add_times_batch(builder_of(PETAL_KIND_COUNTING), keys(), three, numbers_only(), error()));
@@ -1477,8 +1420,6 @@ static void petal_more_h(void) {
   REFUSED("key", petal_builder_exclude(builder_of(PETAL_KIND_EXACT_SET), NULL, 3));
   ACCEPTED(petal_builder_exclude(builder_of(PETAL_KIND_EXACT_SET), NULL, 0));
   REFUSED(NULL, petal_builder_exclude(NULL, NULL, 3));
-  ACCEPTED(petal_builder_exclude_u64(builder_of(PETAL_KIND_EXACT_SET), 1));
-  REFUSED("builder", petal_builder_exclude_u64(NULL, 1));
   ACCEPTED(petal_builder_exclude_hash(builder_of(PETAL_KIND_EXACT_SET), 1));
   REFUSED("builder", petal_builder_exclude_hash(NULL, 1));
   ACCEPTED(petal_builder_exclude_batch(builder_of(PETAL_KIND_EXACT_SET), keys(), numbers_only(), error()));
@@ -1497,8 +1438,6 @@ static void petal_more_h(void) {
   REFUSED("key", petal_builder_add_frequent(builder_of(PETAL_KIND_STACKED), NULL, 3, 1));
   ACCEPTED(petal_builder_add_frequent(builder_of(PETAL_KIND_STACKED), NULL, 0, 1));
   REFUSED(NULL, petal_builder_add_frequent(NULL, NULL, 3, 1));
-  ACCEPTED(petal_builder_add_frequent_u64(builder_of(PETAL_KIND_STACKED), 1, 1));
-  REFUSED("builder", petal_builder_add_frequent_u64(NULL, 1, 1));
   ACCEPTED(petal_builder_add_frequent_hash(builder_of(PETAL_KIND_STACKED), 1, 1));
   REFUSED("builder", petal_builder_add_frequent_hash(NULL, 1, 1));
   ACCEPTED(petal_builder_add_frequent_batch(builder_of(PETAL_KIND_STACKED), keys(), weights, numbers_only(), error()));
@@ -1526,10 +1465,6 @@ static void petal_more_h(void) {
   ACCEPTED(petal_filter_rejuvenate(filter_of(PETAL_KIND_ALEPH), NULL, 0, OUT(bool)));
   ACCEPTED(petal_filter_rejuvenate(filter_of(PETAL_KIND_ALEPH), "abc", 3, NULL));
   REFUSED(NULL, petal_filter_rejuvenate(NULL, NULL, 3, NULL));
-  ACCEPTED(petal_filter_rejuvenate_u64(filter_of(PETAL_KIND_ALEPH), 1, OUT(bool)));
-  REFUSED("filter", petal_filter_rejuvenate_u64(NULL, 1, OUT(bool)));
-  ACCEPTED(petal_filter_rejuvenate_u64(filter_of(PETAL_KIND_ALEPH), 1, NULL));
-  REFUSED(NULL, petal_filter_rejuvenate_u64(NULL, 1, NULL));
   ACCEPTED(petal_filter_rejuvenate_hash(filter_of(PETAL_KIND_ALEPH), 1, OUT(bool)));
   REFUSED("filter", petal_filter_rejuvenate_hash(NULL, 1, OUT(bool)));
   ACCEPTED(petal_filter_rejuvenate_hash(filter_of(PETAL_KIND_ALEPH), 1, NULL));
@@ -1602,8 +1537,6 @@ static void petal_router_h(void) {
   REFUSED("key", petal_router_insert(a_router(), NULL, 3));
   ACCEPTED(petal_router_insert(a_router(), NULL, 0));
   REFUSED(NULL, petal_router_insert(NULL, NULL, 3));
-  ACCEPTED(petal_router_insert_u64(a_router(), 1));
-  REFUSED("router", petal_router_insert_u64(NULL, 1));
   ACCEPTED(petal_router_insert_hash(a_router(), 1));
   REFUSED("router", petal_router_insert_hash(NULL, 1));
   ACCEPTED(petal_router_insert_batch(a_router(), keys(), numbers_only(), error()));
@@ -1617,8 +1550,6 @@ static void petal_router_h(void) {
   REFUSED("key", petal_router_remove(a_router(), NULL, 3));
   ACCEPTED(petal_router_remove(a_router(), NULL, 0));
   REFUSED(NULL, petal_router_remove(NULL, NULL, 3));
-  ACCEPTED(petal_router_remove_u64(a_router(), 1));
-  REFUSED("router", petal_router_remove_u64(NULL, 1));
   ACCEPTED(petal_router_remove_hash(a_router(), 1));
   REFUSED("router", petal_router_remove_hash(NULL, 1));
   ACCEPTED(petal_router_remove_batch(a_router(), keys(), numbers_only(), error()));
@@ -1629,7 +1560,6 @@ static void petal_router_h(void) {
   REFUSED(NULL, petal_router_remove_batch(NULL, NULL, NULL, NULL));
   GIVES(true, petal_router_contains(NULL, "abc", 3));
   GIVES(true, petal_router_contains(a_router(), NULL, 3));
-  GIVES(true, petal_router_contains_u64(NULL, 1));
   GIVES(true, petal_router_contains_hash(NULL, 1));
   ACCEPTED(petal_router_clear(a_router(), error()));
   REFUSED("router", petal_router_clear(NULL, error()));
@@ -1692,11 +1622,6 @@ static void petal_router_h(void) {
   ACCEPTED(petal_router_get_route(a_router(), "abc", 3, NULL, 1, OUT(petal_router_route)));
   REFUSED("route", petal_router_get_route(a_router(), "abc", 3, three, 1, NULL));
   REFUSED(NULL, petal_router_get_route(NULL, NULL, 3, NULL, 1, NULL));
-  ACCEPTED(petal_router_get_route_u64(a_router(), 1, three, 1, OUT(petal_router_route)));
-  REFUSED("router", petal_router_get_route_u64(NULL, 1, three, 1, OUT(petal_router_route)));
-  ACCEPTED(petal_router_get_route_u64(a_router(), 1, NULL, 1, OUT(petal_router_route)));
-  REFUSED("route", petal_router_get_route_u64(a_router(), 1, three, 1, NULL));
-  REFUSED(NULL, petal_router_get_route_u64(NULL, 1, NULL, 1, NULL));
   ACCEPTED(petal_router_get_route_hash(a_router(), 1, three, 1, OUT(petal_router_route)));
   REFUSED("router", petal_router_get_route_hash(NULL, 1, three, 1, OUT(petal_router_route)));
   ACCEPTED(petal_router_get_route_hash(a_router(), 1, NULL, 1, OUT(petal_router_route)));
@@ -1709,11 +1634,6 @@ static void petal_router_h(void) {
   REFUSED("walk", petal_router_walk(a_router(), "abc", 3, NULL, OUT(petal_router_route)));
   REFUSED("route", petal_router_walk(a_router(), "abc", 3, a_walk(), NULL));
   REFUSED(NULL, petal_router_walk(NULL, NULL, 3, NULL, NULL));
-  ACCEPTED(petal_router_walk_u64(a_router(), 1, a_walk(), OUT(petal_router_route)));
-  REFUSED("router", petal_router_walk_u64(NULL, 1, a_walk(), OUT(petal_router_route)));
-  REFUSED("walk", petal_router_walk_u64(a_router(), 1, NULL, OUT(petal_router_route)));
-  REFUSED("route", petal_router_walk_u64(a_router(), 1, a_walk(), NULL));
-  REFUSED(NULL, petal_router_walk_u64(NULL, 1, NULL, NULL));
   ACCEPTED(petal_router_walk_hash(a_router(), 1, a_walk(), OUT(petal_router_route)));
   REFUSED("router", petal_router_walk_hash(NULL, 1, a_walk(), OUT(petal_router_route)));
   REFUSED("walk", petal_router_walk_hash(a_router(), 1, NULL, OUT(petal_router_route)));

@@ -341,7 +341,7 @@ static petal_status build_partitions(void) {
   petal_filter *filter = SENTINEL;
   CHECK_OK(petal_builder_new(&sets, NULL, &builder, NULL));
   for (uint64_t i = 0; i < 900; i++) {
-    CHECK_OK((i % 7 < i % 3 ? petal_builder_add_u64 : petal_builder_exclude_u64)(builder, i));
+    CHECK_OK((i % 7 < i % 3 ? petal_builder_add : petal_builder_exclude)(builder, NUMBER(i)));
   }
   arm();
   petal_status status = petal_builder_finish(builder, &filter, NULL);

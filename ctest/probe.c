@@ -5,7 +5,7 @@ static const uint8_t secret[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 
 static petal_filter *make(petal_kind kind, petal_hash_function hash) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = kind, .hash = hash, .capacity = 2000};
-  if (hash == PETAL_HASH_SIPHASH13) memcpy(spec.key, secret, sizeof secret);
+  if (hash == PETAL_HASH_SIPHASH13) memcpy(spec.secret, secret, sizeof secret);
   return check_filled(&spec, 0, 0);
 }
 
@@ -15,7 +15,7 @@ static bool contains(const petal_filter *filter, uint64_t key) {
   for (unsigned i = 0; i < 8; i++) bytes[i] = (unsigned char)(key >> 8 * i);
   uint64_t hash = 0, hash_u64 = 1;
   CHECK_OK(petal_filter_hash(filter, bytes, 8, &hash));
-  CHECK_OK(petal_filter_hash_u64(filter, key, &hash_u64));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(key), &hash_u64));
   CHECK_EQUAL(hash, hash_u64);
 
   bool answer = petal_filter_contains_u64(filter, key);
@@ -47,7 +47,7 @@ static void key_forms_agree(petal_kind kind, petal_hash_function hash) {
     uint64_t key = check_key(i), hashed = 0;
     unsigned char bytes[8];
     for (unsigned b = 0; b < 8; b++) bytes[b] = (unsigned char)(key >> 8 * b);
-    CHECK_OK(petal_filter_hash_u64(mixed, key, &hashed));
+    CHECK_OK(petal_filter_hash(mixed, NUMBER(key), &hashed));
     if (i % 3 == 0) CHECK_OK(petal_filter_insert(mixed, bytes, 8, NULL));
     if (i % 3 == 1) CHECK_OK(petal_filter_insert_u64(mixed, key, NULL));
     if (i % 3 == 2) CHECK_OK(petal_filter_insert_hash(mixed, hashed, NULL));
@@ -74,7 +74,7 @@ static void key_forms_agree_when_built(petal_kind kind) {
     uint64_t key = check_key(i), hashed = 0;
     unsigned char bytes[8];
     for (unsigned b = 0; b < 8; b++) bytes[b] = (unsigned char)(key >> 8 * b);
-    CHECK_OK(petal_spec_hash_u64(&spec, key, &hashed, NULL));
+    CHECK_OK(petal_spec_hash(&spec, NUMBER(key), &hashed, NULL));
     if (i % 3 == 0) CHECK_OK(petal_builder_add(builder, bytes, 8));
     if (i % 3 == 1) CHECK_OK(petal_builder_add_u64(builder, key));
     if (i % 3 == 2) CHECK_OK(petal_builder_add_hash(builder, hashed));

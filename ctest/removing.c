@@ -72,7 +72,7 @@ static void forms(petal_kind kind) {
   uint64_t key = 5, hash = 0, times = 0, numbers[BATCH], counts[BATCH];
   uint8_t found[BATCH];
   bool removed = false;
-  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(key), &hash));
   for (int i = 0; i < 3; i++) CHECK_OK(petal_filter_insert_u64(filter, key, NULL));
   CHECK_OK(petal_filter_count(filter, &key, sizeof key, &times));
   CHECK_EQUAL(times, 3);
@@ -111,22 +111,22 @@ static void times(petal_kind kind) {
   uint64_t key = 5, hash = 0, removed = 77, numbers[BATCH], often[BATCH], counts[BATCH];
   uint8_t found[BATCH];
   bool is_new = false;
-  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(key), &hash));
   CHECK_OK(petal_filter_insert_times(filter, &key, sizeof key, 2, &is_new));
   CHECK(is_new && count(filter, key) == 2);
-  CHECK_OK(petal_filter_insert_times_u64(filter, key, 1, &is_new));
+  CHECK_OK(petal_filter_insert_times(filter, NUMBER(key), 1, &is_new));
   CHECK_OK(petal_filter_insert_times_hash(filter, hash, 1, NULL));
   CHECK(!is_new && count(filter, key) == 4);
-  CHECK_OK(petal_filter_insert_times_u64(filter, key, 0, &is_new));
+  CHECK_OK(petal_filter_insert_times(filter, NUMBER(key), 0, &is_new));
   CHECK(!is_new && count(filter, key) == 4);
   CHECK_EQUAL(check_keys(filter), 4);
   CHECK_OK(petal_filter_remove_times(filter, &key, sizeof key, 1, &removed));
   CHECK_EQUAL(removed, 1);
   CHECK_OK(petal_filter_remove_times_hash(filter, hash, 2, &removed));
   CHECK_EQUAL(removed, 2);
-  CHECK_OK(petal_filter_remove_times_u64(filter, key, UINT64_MAX, &removed));
+  CHECK_OK(petal_filter_remove_times(filter, NUMBER(key), UINT64_MAX, &removed));
   CHECK_EQUAL(removed, 1);
-  CHECK_OK(petal_filter_remove_times_u64(filter, key, 3, &removed));
+  CHECK_OK(petal_filter_remove_times(filter, NUMBER(key), 3, &removed));
   CHECK_EQUAL(removed, 0);
   CHECK_EQUAL(check_keys(filter), 0);
   CHECK(check_same_bits(filter, again));
@@ -250,7 +250,7 @@ static void one_of_both(const petal_kind_info *info) {
   if (info->capabilities & PETAL_CAN_REMOVE) {
     uint64_t times = 77;
     CHECK_STATUS(petal_filter_count_u64(filter, check_key(1), &times), PETAL_ERR_UNSUPPORTED);
-    CHECK_STATUS(petal_filter_insert_times_u64(filter, 1, 2, NULL), PETAL_ERR_UNSUPPORTED);
+    CHECK_STATUS(petal_filter_insert_times(filter, NUMBER(1), 2, NULL), PETAL_ERR_UNSUPPORTED);
     CHECK_EQUAL(times, 77);
     /* Kinds that may lose keys lose none by so few removals. */
     const uint64_t step = info->capabilities & PETAL_MAY_LOSE_KEYS ? KEYS / 2 : 2;
@@ -269,7 +269,7 @@ static void one_of_both(const petal_kind_info *info) {
     uint64_t times = 0;
     bool removed = true;
     CHECK_STATUS(petal_filter_remove_u64(filter, check_key(1), &removed), PETAL_ERR_UNSUPPORTED);
-    CHECK_OK(petal_filter_insert_times_u64(filter, check_key(1), 2, NULL));
+    CHECK_OK(petal_filter_insert_times(filter, NUMBER(check_key(1)), 2, NULL));
     CHECK_OK(petal_filter_count_u64(filter, check_key(1), &times));
     CHECK(removed && times >= 3);
     CHECK_OK(petal_filter_count_u64(filter, check_key(2), &times));
@@ -296,11 +296,11 @@ static void rejuvenation(petal_kind kind) {
   /* The three forms of a key are one; a second time there is nothing to do. */
   for (int i = 0; i < 3; i++) CHECK_OK(petal_filter_copy(filter, &forms[i], NULL));
   uint64_t key = check_key(0), hash = 0;
-  CHECK_OK(petal_filter_hash_u64(filter, key, &hash));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(key), &hash));
   for (int times = 0; times < 2; times++) {
     bool done[3] = {times == 1, times == 1, times == 1};
     CHECK_OK(petal_filter_rejuvenate(forms[0], &key, sizeof key, &done[0]));
-    CHECK_OK(petal_filter_rejuvenate_u64(forms[1], key, &done[1]));
+    CHECK_OK(petal_filter_rejuvenate(forms[1], NUMBER(key), &done[1]));
     CHECK_OK(petal_filter_rejuvenate_hash(forms[2], hash, &done[2]));
     for (int i = 0; i < 3; i++) {
       CHECK_EQUAL(done[i], times == 0);
@@ -313,7 +313,7 @@ static void rejuvenation(petal_kind kind) {
   uint64_t *numbers = malloc(MANY * sizeof *numbers), all = 0;
   for (uint64_t i = 0; i < MANY; i++) {
     bool rejuvenated = false;
-    CHECK_OK(petal_filter_rejuvenate_u64(filter, check_key(i), &rejuvenated));
+    CHECK_OK(petal_filter_rejuvenate(filter, NUMBER(check_key(i)), &rejuvenated));
     all += rejuvenated;
     numbers[i] = check_key(i);
   }
@@ -333,7 +333,7 @@ static void rejuvenation(petal_kind kind) {
   for (uint64_t i = MANY; i < MANY + 1000; i++) {
     bool rejuvenated = true;
     if (petal_filter_contains_u64(filter, check_key(i))) continue;
-    CHECK_OK(petal_filter_rejuvenate_u64(filter, check_key(i), &rejuvenated));
+    CHECK_OK(petal_filter_rejuvenate(filter, NUMBER(check_key(i)), &rejuvenated));
     CHECK(!rejuvenated);
   }
   if (check_can(kind, PETAL_CAN_REMOVE)) {
@@ -357,9 +357,9 @@ static void no_rejuvenation(petal_kind kind) {
   CHECK_OK(petal_filter_copy(filter, &before, NULL));
   bool rejuvenated = true;
   uint64_t number = check_key(1), hash = 0;
-  CHECK_OK(petal_filter_hash_u64(filter, number, &hash));
+  CHECK_OK(petal_filter_hash(filter, NUMBER(number), &hash));
   CHECK_STATUS(petal_filter_rejuvenate(filter, &number, sizeof number, &rejuvenated), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_filter_rejuvenate_u64(filter, number, &rejuvenated), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_rejuvenate(filter, NUMBER(number), &rejuvenated), PETAL_ERR_UNSUPPORTED);
   CHECK_STATUS(petal_filter_rejuvenate_hash(filter, hash, &rejuvenated), PETAL_ERR_UNSUPPORTED);
   CHECK(rejuvenated);
   petal_error error = {.struct_size = sizeof error};
@@ -389,8 +389,8 @@ static void refused(petal_kind kind) {
   CHECK(counts[0] == UINT64_MAX && answers.true_count == 1 && answers.done == 0);
   CHECK_STATUS(petal_filter_remove_batch(filter, U64_KEYS(&number, 1), NULL, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_TEXT(error.message, "cannot remove");
-  CHECK_STATUS(petal_filter_insert_times_u64(filter, 1, 2, &removed), PETAL_ERR_UNSUPPORTED);
-  CHECK_STATUS(petal_filter_remove_times_u64(filter, 1, 2, &times), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_insert_times(filter, NUMBER(1), 2, &removed), PETAL_ERR_UNSUPPORTED);
+  CHECK_STATUS(petal_filter_remove_times(filter, NUMBER(1), 2, &times), PETAL_ERR_UNSUPPORTED);
   CHECK(removed && times == 77);
   CHECK_STATUS(petal_filter_insert_times_batch(filter, U64_KEYS(&number, 1), &number, NULL, &error),
                PETAL_ERR_UNSUPPORTED);

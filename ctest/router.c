@@ -39,7 +39,7 @@ static void row_of_nodes(petal_router *nodes[4]) {
   for (uint64_t i = 0; i < 4; i++) nodes[i] = make(i + 1, 3);
   for (int i = 0; i < 3; i++) join(nodes[i], nodes[i + 1]);
   CHECK_OK(petal_router_insert(nodes[3], "song", 4));
-  CHECK_OK(petal_router_insert_u64(nodes[3], 5));
+  CHECK_OK(petal_router_insert(nodes[3], NUMBER(5)));
   CHECK_OK(petal_router_insert_hash(nodes[3], 6));
   for (int i = 3; i > 0; i--) CHECK_OK(carry(nodes[i], nodes[i - 1], true, NULL));
 }
@@ -55,17 +55,17 @@ static void routes_keys(void) {
   const uint64_t first = 1, third = 3;
   CHECK_OK(petal_router_get_route(nodes[0], "song", 4, NULL, 9, &route));
   check_route(route, PETAL_ROUTER_ROUTE_EDGE, 2, 3);
-  CHECK_OK(petal_router_get_route_u64(nodes[1], 5, &first, 9, &route));
+  CHECK_OK(petal_router_get_route(nodes[1], NUMBER(5), &first, 9, &route));
   check_route(route, PETAL_ROUTER_ROUTE_EDGE, 3, 2);
   CHECK_OK(petal_router_get_route_hash(nodes[2], 6, NULL, 9, &route));
   check_route(route, PETAL_ROUTER_ROUTE_EDGE, 4, 1);
   CHECK_OK(petal_router_get_route(nodes[1], "song", 4, &third, 9, &route));
   check_route(route, PETAL_ROUTER_ROUTE_FALL_BACK, 0, 0);
-  CHECK_OK(petal_router_get_route_u64(nodes[1], 5, NULL, 0, &route));
+  CHECK_OK(petal_router_get_route(nodes[1], NUMBER(5), NULL, 0, &route));
   check_route(route, PETAL_ROUTER_ROUTE_FALL_BACK, 0, 0);
-  CHECK_OK(petal_router_get_route_u64(nodes[3], 5, NULL, 0, &route));
+  CHECK_OK(petal_router_get_route(nodes[3], NUMBER(5), NULL, 0, &route));
   check_route(route, PETAL_ROUTER_ROUTE_HERE, 0, 0);
-  CHECK(petal_router_contains(nodes[3], "song", 4) && petal_router_contains_u64(nodes[3], 5));
+  CHECK(petal_router_contains(nodes[3], "song", 4) && petal_router_contains(nodes[3], NUMBER(5)));
   CHECK(petal_router_contains_hash(nodes[3], 6) && !petal_router_contains(nodes[0], "song", 4));
   free_all(nodes, 4);
 }
@@ -79,7 +79,7 @@ static void walks(void) {
     CHECK_OK(petal_router_walk(nodes[i], "song", 4, &walk, &route));
     check_route(route, PETAL_ROUTER_ROUTE_EDGE, (uint64_t)i + 2, (uint32_t)(3 - i));
   }
-  CHECK_OK(petal_router_walk_u64(nodes[3], 5, &walk, &route));
+  CHECK_OK(petal_router_walk(nodes[3], NUMBER(5), &walk, &route));
   check_route(route, PETAL_ROUTER_ROUTE_HERE, 0, 0);
   /* The node does not have the key after all. */
   CHECK_OK(petal_router_walk_hash(nodes[3], 6, &walk, &route));
@@ -114,7 +114,7 @@ static void messages(void) {
   CHECK_OK(petal_router_remove_batch(a, U64_KEYS(keys, 50), NULL, NULL));
   CHECK_OK(petal_router_advertise_changes(a, 2, &message, &length, NULL));
   CHECK(length > 0);
-  CHECK_OK(petal_router_insert_u64(a, 1000));
+  CHECK_OK(petal_router_insert(a, NUMBER(1000)));
   CHECK_OK(carry(a, b, true, &received));
   CHECK_EQUAL(received, PETAL_ROUTER_RECEIVED_NEEDS_ALL);
   CHECK_OK(petal_router_advertise(a, 2, &message, &length, NULL));
@@ -138,14 +138,14 @@ static void messages(void) {
 static void edges_and_weights(void) {
   petal_router *a = make(1, 2), *b = make(2, 2), *c = make(3, 2);
   join(a, b), join(a, c);
-  CHECK_OK(petal_router_insert_u64(b, 5));
-  CHECK_OK(petal_router_insert_u64(c, 5));
+  CHECK_OK(petal_router_insert(b, NUMBER(5)));
+  CHECK_OK(petal_router_insert(c, NUMBER(5)));
   CHECK_OK(carry(b, a, true, NULL));
   CHECK_OK(carry(c, a, true, NULL));
   petal_router_route route = {0};
   for (uint64_t best = 2; best <= 3; best++) {
     CHECK_OK(petal_router_set_edge_weight(a, best, (double)best, NULL));
-    CHECK_OK(petal_router_get_route_u64(a, 5, NULL, 9, &route));
+    CHECK_OK(petal_router_get_route(a, NUMBER(5), NULL, 9, &route));
     check_route(route, PETAL_ROUTER_ROUTE_EDGE, best, 1);
   }
   const double weights[3] = {1, 0.5, 0};
@@ -162,16 +162,16 @@ static void edges_and_weights(void) {
   CHECK_OK(petal_router_get_neighbours(a, NULL, 0, &count, NULL));
   CHECK_EQUAL(count, 1);
   CHECK_OK(petal_router_clear(b, NULL));
-  CHECK(!petal_router_contains_u64(b, 5));
+  CHECK(!petal_router_contains(b, NUMBER(5)));
   CHECK_OK(petal_router_remove_edge(b, 1, NULL));
   CHECK_OK(petal_router_set_node(b, 9, NULL));
   CHECK_EQUAL(petal_router_get_node(b), 9);
   CHECK_OK(petal_router_insert(c, "x", 1));
   CHECK_OK(petal_router_remove(c, "x", 1));
-  CHECK_OK(petal_router_remove_u64(c, 5));
+  CHECK_OK(petal_router_remove(c, NUMBER(5)));
   CHECK_OK(petal_router_insert_hash(c, 5));
   CHECK_OK(petal_router_remove_hash(c, 5));
-  CHECK(!petal_router_contains(c, "x", 1) && !petal_router_contains_u64(c, 5) && !petal_router_contains_hash(c, 5));
+  CHECK(!petal_router_contains(c, "x", 1) && !petal_router_contains(c, NUMBER(5)) && !petal_router_contains_hash(c, 5));
   free_all((petal_router *[]){a, b, c}, 3);
 }
 
@@ -232,7 +232,7 @@ static void images(void) {
   check_opened(other);
   petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_WRITE};
   CHECK_OK(petal_router_open_in_buffer(image, size, &options, &other, NULL));
-  CHECK_OK(petal_router_insert_u64(other, 8));
+  CHECK_OK(petal_router_insert(other, NUMBER(8)));
   CHECK_OK(petal_router_sync(other, NULL));
   CHECK_OK(petal_router_mark_clean(other, NULL));
   check_opened(other);
@@ -242,7 +242,7 @@ static void images(void) {
   const char *path = check_path("router.petal");
   CHECK_OK(petal_router_save(nodes[1], path, NULL));
   CHECK_OK(petal_router_open(path, NULL, &other, NULL));
-  CHECK_STATUS(petal_router_insert_u64(other, 8), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
+  CHECK_STATUS(petal_router_insert(other, NUMBER(8)), PETAL_ERR_UNSUPPORTED_BY_HANDLE);
   check_opened(other);
   FILE *file = fopen(path, "rb");
   CHECK_OK(petal_router_open_descriptor(check_descriptor(fileno(file)), 0, NULL, &other, NULL));

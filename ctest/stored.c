@@ -103,7 +103,7 @@ static void a_block(void) {
                                          0x10, 0x23, 0xc7, 0x41, 0xfa, 0x79, 0xaa, 0x92, 0xe8, 0x81, 0xff};
   petal_error error = {.struct_size = sizeof error};
   petal_import_options options = {.struct_size = sizeof options};
-  memcpy(options.key, key, sizeof key);
+  memcpy(options.secret, key, sizeof key);
   petal_filter *filter = NULL, *without = NULL;
   CHECK_OK(petal_filter_import("bip158", published, sizeof published, &options, &filter, &error));
   CHECK(petal_filter_contains(filter, script, sizeof script));
@@ -140,7 +140,7 @@ static void a_block(void) {
   petal_builder *builder = NULL;
   CHECK_OK(petal_format_get_spec("bip158", NULL, 1, 0.01, 0, &spec, &error));
   CHECK_STATUS(petal_builder_new(&spec, NULL, &builder, &error), PETAL_ERR_SECRET_MISSING);
-  memcpy(spec.key, key, sizeof key);
+  memcpy(spec.secret, key, sizeof key);
   CHECK_STATUS(petal_filter_new(&spec, &filter, &error), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_builder_new(&spec, NULL, &builder, &error));
   CHECK_OK(petal_builder_add(builder, script, sizeof script));

@@ -142,7 +142,7 @@ typedef int32_t petal_status;
 #define PETAL_ERR_MISALIGNED (-12)
 /** The kind, or the format, cannot do that through any handle. */
 #define PETAL_ERR_UNSUPPORTED (-13)
-/** The two filters differ in kind, layout, geometry, hash function, seed or key. */
+/** The two filters differ in kind, layout, geometry, hash function, seed or secret. */
 #define PETAL_ERR_INCOMPATIBLE (-14)
 /** The filter takes hashes only. */
 #define PETAL_ERR_EXTERNAL_HASH (-15)
@@ -320,7 +320,7 @@ typedef struct petal_open_options {
    * The secret key of a keyed filter; all zeros is none. Without the secret key the filter cannot hash byte and
    * uint64_t keys, but all else works.
    */
-  uint8_t key[16];
+  uint8_t secret[16];
 } petal_open_options;
 /** A `petal_open_options` of this header's size, all else 0. */
 #define PETAL_OPEN_OPTIONS_INIT PETAL_INIT(petal_open_options)
@@ -644,7 +644,7 @@ typedef uint32_t petal_hash_function;
  * Kinds with `PETAL_TAKES_INTEGERS` have this one and no other, and no other kind has it.
  */
 #define PETAL_HASH_IDENTITY 7
-/** SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps. */
+/** SipHash-2-4 under a secret of 128 bits, which BIP 158 makes public: not for maps. */
 #define PETAL_HASH_SIPHASH24 8
 /**
  * Your program hashes with MD5, SHA or BLAKE3, and keys are the digests. `seed` is the number of bits of a digest: a
@@ -729,9 +729,9 @@ typedef struct petal_spec {
   uint64_t seed;
   /**
    * The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. The library never stores the
-   * key in a file.
+   * secret in a file.
    */
-  uint8_t key[16];
+  uint8_t secret[16];
   /** The parameters that only this kind takes. */
   petal_setting parameters[PETAL_MAX_PARAMETERS];
 } petal_spec;
@@ -1394,8 +1394,8 @@ petal_status petal_filter_count_batch(const petal_filter *filter,
 /*
  * FILTERS: COMBINING
  *
- * Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make them from one spec.
- * Functions refuse other filters with `PETAL_ERR_INCOMPATIBLE`, and the message names the first difference.
+ * Filters combine if they are alike in kind, layout, geometry, hash function and seed or secret: make them from one
+ * spec. Functions refuse other filters with `PETAL_ERR_INCOMPATIBLE`, and the message names the first difference.
  */
 
 /**
@@ -1746,18 +1746,15 @@ petal_status petal_filter_add_insertions(const petal_filter *filter, uint64_t ke
  * key once and use the `_hash` functions.
  */
 
-/** The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter. */
+/** The hash of a key under a spec's hash function, seed and secret; the rest of the spec does not matter. */
 petal_status petal_spec_hash(const petal_spec *spec,
                              const void *key,
                              size_t length,
                              uint64_t *hash,
                              petal_error *error);
 
-/** The hash of a uint64_t key under a spec's hash function, seed and key. */
-petal_status petal_spec_hash_u64(const petal_spec *spec, uint64_t key, uint64_t *hash, petal_error *error);
-
 /**
- * Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
+ * Writes the `keys->count` hashes of many keys under a spec's hash function, seed and secret. Give the hashes as
  * `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
  */
 petal_status petal_spec_hash_batch(const petal_spec *spec,
@@ -1770,9 +1767,6 @@ petal_status petal_spec_hash_batch(const petal_spec *spec,
  * filter cannot hash keys.
  */
 petal_status petal_filter_hash(const petal_filter *filter, const void *key, size_t length, uint64_t *hash);
-
-/** The hash of a uint64_t key as a filter makes it. */
-petal_status petal_filter_hash_u64(const petal_filter *filter, uint64_t key, uint64_t *hash);
 
 
 /*

@@ -36,10 +36,10 @@
  * refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
  * count are a little too low, and `petal_aggregate_get_expected_errors()` says by how much.
  *
- * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
- * (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
- * participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity and
- * false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
+ * An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, secret and
+ * parameters (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the
+ * number of participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity
+ * and false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
  */
 
 #ifndef PETAL_AGGREGATE_H
@@ -119,16 +119,6 @@ petal_status petal_aggregate_add(petal_aggregate *aggregate,
                                  petal_aggregate_answer *meeting,
                                  petal_error *error);
 
-/** Meets the participant whose id is a uint64_t, as `petal_aggregate_add()` does. */
-petal_status petal_aggregate_add_u64(petal_aggregate *aggregate,
-                                     uint64_t id,
-                                     uint32_t state,
-                                     double value,
-                                     const petal_aggregate_state_value *previous,
-                                     size_t previous_count,
-                                     petal_aggregate_answer *meeting,
-                                     petal_error *error);
-
 /** Meets the participant whose id has this hash, as `petal_aggregate_add()` does. */
 petal_status petal_aggregate_add_hash(petal_aggregate *aggregate,
                                       uint64_t id,
@@ -150,14 +140,6 @@ petal_status petal_aggregate_remove(petal_aggregate *aggregate,
                                     double value,
                                     bool *left,
                                     petal_error *error);
-
-/** Forgets the participant whose id is a uint64_t, as `petal_aggregate_remove()` does. */
-petal_status petal_aggregate_remove_u64(petal_aggregate *aggregate,
-                                        uint64_t id,
-                                        uint32_t state,
-                                        double value,
-                                        bool *left,
-                                        petal_error *error);
 
 /** Forgets the participant whose id has this hash, as `petal_aggregate_remove()` does. */
 petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
@@ -186,14 +168,6 @@ petal_status petal_aggregate_list_sent(const petal_aggregate *aggregate,
                                        size_t *count,
                                        petal_error *error);
 
-/** Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does. */
-petal_status petal_aggregate_list_sent_u64(const petal_aggregate *aggregate,
-                                           uint64_t id,
-                                           uint32_t *states,
-                                           size_t room,
-                                           size_t *count,
-                                           petal_error *error);
-
 /** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does. */
 petal_status petal_aggregate_list_sent_hash(const petal_aggregate *aggregate,
                                             uint64_t id,
@@ -215,13 +189,6 @@ petal_status petal_aggregate_record_sent(petal_aggregate *aggregate,
                                          const petal_aggregate_answer *answer,
                                          petal_error *error);
 
-/** Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_record_sent()` does. */
-petal_status petal_aggregate_record_sent_u64(petal_aggregate *aggregate,
-                                             uint64_t id,
-                                             uint32_t state,
-                                             const petal_aggregate_answer *answer,
-                                             petal_error *error);
-
 /** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does. */
 petal_status petal_aggregate_record_sent_hash(petal_aggregate *aggregate,
                                               uint64_t id,
@@ -239,13 +206,6 @@ petal_status petal_aggregate_forget_sent(petal_aggregate *aggregate,
                                          uint32_t state,
                                          bool *forgotten,
                                          petal_error *error);
-
-/** Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does. */
-petal_status petal_aggregate_forget_sent_u64(petal_aggregate *aggregate,
-                                             uint64_t id,
-                                             uint32_t state,
-                                             bool *forgotten,
-                                             petal_error *error);
 
 /** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does. */
 petal_status petal_aggregate_forget_sent_hash(petal_aggregate *aggregate,

@@ -18,7 +18,7 @@
  *     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
  *
  * A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
- * bits and hashes, hash function, seed, key and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
+ * bits and hashes, hash function, seed, secret and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
  * parameter. Without a rate and bits, the parameter `bytes_per_byte` says how many bytes of memory each byte of data
  * gets: .05 unless you set it. `block_bytes` is the length of a block, and `cut` says whether blocks are fixed (0) or
  * cut by content (1). `levels` is how many levels of groups there are, and `segment_blocks` the length of a segment in

@@ -77,8 +77,8 @@ typedef struct petal_import_options {
   uint32_t rice_bits;
   /** M of a Golomb-coded set: how many numbers there are for each key. */
   uint64_t multiplier;
-  /** The key of the hash function; all zeros is none. */
-  uint8_t key[16];
+  /** The secret key of the hash function; all zeros is none. */
+  uint8_t secret[16];
 } petal_import_options;
 /** A `petal_import_options` of this header's size, all else 0. */
 #define PETAL_IMPORT_OPTIONS_INIT PETAL_INIT(petal_import_options)
@@ -154,8 +154,8 @@ petal_status petal_filter_export_to(const petal_filter *filter,
  * Writes the spec of a format's filter, for `petal_filter_new()` or for a builder. The filter has the size that the
  * format's owner would give it for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant`,
  * nullable, names one of the format's variants. `seed` is the seed of the format's hash function, or 0 if the function
- * has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format
- * that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
+ * has none. The caller sets the secret in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a
+ * format that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
  */
 petal_status petal_format_get_spec(const char *format,
                                    const char *variant,
@@ -204,7 +204,7 @@ typedef struct petal_compact_options {
   /** The seed; 0 for `PETAL_HASH_SIPHASH13`. */
   uint64_t seed;
   /** The secret key of `PETAL_HASH_SIPHASH13`; all zeros is none. */
-  uint8_t key[16];
+  uint8_t secret[16];
 } petal_compact_options;
 /** A `petal_compact_options` of this header's size, all else 0. */
 #define PETAL_COMPACT_OPTIONS_INIT PETAL_INIT(petal_compact_options)

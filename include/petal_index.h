@@ -22,7 +22,7 @@
  *     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
  *     petal_index_free(index);
  *
- * An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, key and
+ * An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, secret and
  * parameters. The kind is `PETAL_KIND_INDEX`, or 0 if you set no parameter. `width` is the number of bits of a row,
  * from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept with each row; `store`
  * says whether the index keeps rows, columns or both. docs/index.md explains these parameters.
@@ -128,8 +128,8 @@ petal_status petal_index_find_row(const petal_index *index,
 
 /**
  * Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
- * indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or key. Returns `PETAL_ERR_FULL` if there
- * is no room for all rows.
+ * indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or secret. Returns `PETAL_ERR_FULL` if
+ * there is no room for all rows.
  */
 petal_status petal_index_merge(petal_index *index, const petal_index *other, petal_error *error);
 

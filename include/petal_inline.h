@@ -17,7 +17,7 @@
  *
  * If something is wrong, lookups in filters say true of every key: the view is NULL or nobody filled it in, or this
  * header does not know the view's layout. A uint64_t key may also come to a filter whose hash function is not XXH3.
- * Hash such keys with `petal_filter_hash_u64()` or `petal_filter_hash()` and use the functions for hashes, which take
+ * Hash such keys with `petal_filter_hash()` and use the functions for hashes, which take
  * the hashes of any filter. Insertions and lookups in maps return a status.
  *
  * The processor for which you compile the including file decides on the code. On x86-64 that is AVX-512 (F, BW, DQ and

@@ -66,7 +66,7 @@ petal_status petal_map_get_statistics(const petal_map *map, petal_statistics *st
  * A map builder collects keys with their values, 24 bytes a key, and then makes the map for exactly the distinct keys
  * that came. For a kind that starts empty, the builder joins the values of a key. A map builder takes the options of a
  * filter builder. It uses these fields of its spec: kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash
- * function, seed, key and parameters.
+ * function, seed, secret and parameters.
  */
 
 /** Collects keys with their values. Free it with `petal_map_builder_free()`. */
@@ -190,9 +190,6 @@ petal_status petal_map_put_batch(petal_map *map,
  * values. Constant time.
  */
 petal_status petal_map_replace(petal_map *map, const void *key, size_t length, uint64_t value, bool *found);
-
-/** Replaces the value of a uint64_t key that is there, as `petal_map_replace()` does for a byte key. */
-petal_status petal_map_replace_u64(petal_map *map, uint64_t key, uint64_t value, bool *found);
 
 /**
  * Replaces the value of the key with this 64-bit hash, which you made, as `petal_map_replace()` does for a byte key.

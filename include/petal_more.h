@@ -19,7 +19,7 @@ extern "C" {
  * already fetches the cache lines of the next ones. Out of cache that takes half to three quarters of the time of a
  * call for each filter. For fewer than 100 filters that lie in a cache, a call for each filter is faster. Answer i
  * belongs to filter i. The filters may be of different kinds and sizes. If all filters have the same hash function and
- * seed or key, the call hashes the key once, otherwise once for each filter. On a failure every answer is true.
+ * seed or secret, the call hashes the key once, otherwise once for each filter. On a failure every answer is true.
  */
 
 /**
@@ -32,16 +32,6 @@ petal_status petal_filter_contains_across(const petal_filter *const *filters,
                                           size_t length,
                                           petal_answers *answers,
                                           petal_error *error);
-
-/**
- * Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one
- * of the filters cannot hash the key.
- */
-petal_status petal_filter_contains_across_u64(const petal_filter *const *filters,
-                                              size_t count,
-                                              uint64_t key,
-                                              petal_answers *answers,
-                                              petal_error *error);
 
 /** Looks the key with this hash up in `count` filters, whatever their own hash functions are. */
 petal_status petal_filter_contains_across_hash(const petal_filter *const *filters,
@@ -70,9 +60,6 @@ petal_status petal_filter_insert_times(petal_filter *filter,
                                        uint64_t times,
                                        bool *is_new);
 
-/** Inserts a uint64_t key `times` times, as `petal_filter_insert_times()` does a byte key. */
-petal_status petal_filter_insert_times_u64(petal_filter *filter, uint64_t key, uint64_t times, bool *is_new);
-
 /** Inserts the key with this hash `times` times, as `petal_filter_insert_times()` does a byte key. */
 petal_status petal_filter_insert_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, bool *is_new);
 
@@ -98,9 +85,6 @@ petal_status petal_filter_remove_times(petal_filter *filter,
                                        uint64_t times,
                                        uint64_t *removed);
 
-/** Removes a uint64_t key at most `times` times, as `petal_filter_remove_times()` does a byte key. */
-petal_status petal_filter_remove_times_u64(petal_filter *filter, uint64_t key, uint64_t times, uint64_t *removed);
-
 /** Removes the key with this hash at most `times` times, as `petal_filter_remove_times()` does a byte key. */
 petal_status petal_filter_remove_times_hash(petal_filter *filter, uint64_t hash, uint64_t times, uint64_t *removed);
 
@@ -119,9 +103,6 @@ petal_status petal_filter_remove_times_batch(petal_filter *filter,
  * Adds a key that came `times` times; 0 times add nothing. Returns `PETAL_ERR_UNSUPPORTED` if the kind cannot count.
  */
 petal_status petal_builder_add_times(petal_builder *builder, const void *key, size_t length, uint64_t times);
-
-/** Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key. */
-petal_status petal_builder_add_times_u64(petal_builder *builder, uint64_t key, uint64_t times);
 
 /** Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key. */
 petal_status petal_builder_add_times_hash(petal_builder *builder, uint64_t hash, uint64_t times);
@@ -149,9 +130,6 @@ petal_status petal_builder_add_times_batch(petal_builder *builder,
 
 /** Excludes a key. Returns `PETAL_ERR_UNSUPPORTED` if the kind takes no excluded keys. */
 petal_status petal_builder_exclude(petal_builder *builder, const void *key, size_t length);
-
-/** Excludes a uint64_t key, as `petal_builder_exclude()` does a byte key. */
-petal_status petal_builder_exclude_u64(petal_builder *builder, uint64_t key);
 
 /** Excludes a hash, as `petal_builder_exclude()` does a byte key. */
 petal_status petal_builder_exclude_hash(petal_builder *builder, uint64_t hash);
@@ -198,9 +176,6 @@ petal_status petal_builder_update(petal_builder *builder, const petal_filter *ol
  * `PETAL_ERR_OUT_OF_RANGE` for another weight.
  */
 petal_status petal_builder_add_frequent(petal_builder *builder, const void *key, size_t length, double weight);
-
-/** Gives a uint64_t key that is a frequent non-member, as `petal_builder_add_frequent()` does a byte key. */
-petal_status petal_builder_add_frequent_u64(petal_builder *builder, uint64_t key, double weight);
 
 /** Gives the hash of a frequent non-member, as `petal_builder_add_frequent()` does a byte key. */
 petal_status petal_builder_add_frequent_hash(petal_builder *builder, uint64_t hash, double weight);
@@ -269,12 +244,6 @@ petal_status petal_builder_merge(petal_builder *builder, const void *state, size
  * `PETAL_ERR_FULL` if there is no room for the longer fingerprint; the key is there then as it was.
  */
 petal_status petal_filter_rejuvenate(petal_filter *filter, const void *key, size_t length, bool *rejuvenated);
-
-/**
- * Restores the fingerprint of a stored uint64_t key to full length. `rejuvenated`, nullable, becomes false if the
- * fingerprint is already full, or if the key certainly is not there.
- */
-petal_status petal_filter_rejuvenate_u64(petal_filter *filter, uint64_t key, bool *rejuvenated);
 
 /**
  * Restores the fingerprint of the stored key with this hash to full length. `rejuvenated`, nullable, becomes false if

@@ -26,10 +26,10 @@
  * levels.
  *
  * A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
- * one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
- * of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
- * docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
- * key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
+ * one edge), hash function, seed, secret and parameters. Instead of capacity and rate the spec may give bits, a
+ * multiple of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and
+ * max_fill; docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function
+ * and seed or key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
  *
  * Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
  * repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -73,9 +73,6 @@ petal_status petal_router_set_node(petal_router *router, uint64_t node, petal_er
  */
 petal_status petal_router_insert(petal_router *router, const void *key, size_t length);
 
-/** Inserts a uint64_t key, as `petal_router_insert()` does. */
-petal_status petal_router_insert_u64(petal_router *router, uint64_t key);
-
 /** Inserts the hash of a key, as `petal_router_insert()` does. */
 petal_status petal_router_insert_hash(petal_router *router, uint64_t hash);
 
@@ -95,9 +92,6 @@ petal_status petal_router_insert_batch(petal_router *router,
  */
 petal_status petal_router_remove(petal_router *router, const void *key, size_t length);
 
-/** Removes a uint64_t key, as `petal_router_remove()` does. */
-petal_status petal_router_remove_u64(petal_router *router, uint64_t key);
-
 /** Removes the hash of a key, as `petal_router_remove()` does. */
 petal_status petal_router_remove_hash(petal_router *router, uint64_t hash);
 
@@ -109,9 +103,6 @@ petal_status petal_router_remove_batch(petal_router *router,
 
 /** Returns whether this node itself may have a key. Any failure returns true. Constant time. */
 bool petal_router_contains(const petal_router *router, const void *key, size_t length);
-
-/** Returns whether this node itself may have a uint64_t key, as `petal_router_contains()` does. */
-bool petal_router_contains_u64(const petal_router *router, uint64_t key);
 
 /** Returns whether this node itself may have the key with this hash, as `petal_router_contains()` does. */
 bool petal_router_contains_hash(const petal_router *router, uint64_t hash);
@@ -239,8 +230,8 @@ petal_status petal_router_advertise_changes(petal_router *router,
 /**
  * Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The
  * function checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
- * difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
- * of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
+ * difference, for a message of a router with other levels, bits, hashes, hash function, seed or secret, and for a
+ * message of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
  * `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
  * version.
  */
@@ -316,13 +307,6 @@ petal_status petal_router_get_route(const petal_router *router,
                                     uint32_t hops_left,
                                     petal_router_route *route);
 
-/** Tells where a query for a uint64_t key goes, as `petal_router_get_route()` does. */
-petal_status petal_router_get_route_u64(const petal_router *router,
-                                        uint64_t key,
-                                        const uint64_t *from,
-                                        uint32_t hops_left,
-                                        petal_router_route *route);
-
 /** Tells where a query for the key with this hash goes, as `petal_router_get_route()` does. */
 petal_status petal_router_get_route_hash(const petal_router *router,
                                          uint64_t hash,
@@ -344,12 +328,6 @@ petal_status petal_router_walk(const petal_router *router,
                                size_t length,
                                petal_router_walk_state *walk,
                                petal_router_route *route);
-
-/** Tells where a query for a uint64_t key goes, as `petal_router_walk()` does. */
-petal_status petal_router_walk_u64(const petal_router *router,
-                                   uint64_t key,
-                                   petal_router_walk_state *walk,
-                                   petal_router_route *route);
 
 /** Tells where a query for the key with this hash goes, as `petal_router_walk()` does. */
 petal_status petal_router_walk_hash(const petal_router *router,

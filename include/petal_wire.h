@@ -97,7 +97,7 @@ petal_status petal_filter_delta_size(const petal_filter *older,
 /**
  * Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter
  * that grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
- * function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
+ * function, seed or secret. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
  */
 petal_status petal_filter_delta(const petal_filter *older,
                                 const petal_filter *newer,
@@ -174,8 +174,8 @@ petal_status petal_map_delta_size(const petal_map *older, const petal_map *newer
 
 /**
  * Writes into a buffer what changed from `older`, the older state of a map, to `newer`, the newer one. Returns
- * `PETAL_ERR_INCOMPATIBLE` if the maps differ in kind, layout, geometry, hash function, seed or key. Otherwise returns
- * what `petal_map_pack()` does. `written` is nullable.
+ * `PETAL_ERR_INCOMPATIBLE` if the maps differ in kind, layout, geometry, hash function, seed or secret. Otherwise
+ * returns what `petal_map_pack()` does. `written` is nullable.
  */
 petal_status petal_map_delta(const petal_map *older,
                              const petal_map *newer,

@@ -34,7 +34,7 @@ pub enum Status {
     Misaligned = -12,
     /// This kind, or this handle, cannot do that.
     Unsupported = -13,
-    /// The two filters differ in kind, layout, geometry, hash function, seed or key.
+    /// The two filters differ in kind, layout, geometry, hash function, seed or secret.
     Incompatible = -14,
     /// The filter takes hashes only.
     ExternalHash = -15,
@@ -138,7 +138,7 @@ impl Status {
             Status::BufferTooSmall => c"the buffer is too small",
             Status::Misaligned => c"a buffer or file offset is not a multiple of 8 bytes",
             Status::Unsupported => c"the kind, or the format, cannot do that",
-            Status::Incompatible => c"the filters differ in kind, layout, geometry, hash function, seed or key",
+            Status::Incompatible => c"the filters differ in kind, layout, geometry, hash function, seed or secret",
             Status::ExternalHash => c"the filter takes hashes only",
             Status::SecretMissing => c"the filter is keyed and its secret key was not given",
             Status::SecretMismatch => c"the secret key is not the one that the filter was made with",

@@ -159,7 +159,7 @@ impl Serialize for Spec {
     /// Writes what is not the default, as names and numbers, or all of it as numbers in a format that people do not
     /// read. The secret key is never written.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Spec { kind, capacity, false_positive_rate, bits, hashes, hash, seed, key: _, kernel, .. } = *self;
+        let Spec { kind, capacity, false_positive_rate, bits, hashes, hash, seed, secret: _, kernel, .. } = *self;
         let settings = Settings(self);
         if !serializer.is_human_readable() {
             let parameters = settings.set().map(|setting| (setting.id, setting.value)).collect();
@@ -322,7 +322,7 @@ mod tests {
             kind: Some(KindId::SCALABLE),
             capacity: 1000,
             hash: HashFunction::SipHash13,
-            key: Some([7; 16]),
+            secret: Some([7; 16]),
             ..Spec::default()
         };
         for (name, value) in [("level", "bloom"), ("tightening", "0.75")] {
@@ -340,7 +340,7 @@ mod tests {
         );
         assert_eq!(serde_json::to_string(&scalable()).unwrap(), text);
         let read: Spec = serde_json::from_str(text).unwrap();
-        assert_eq!(format!("{read:?}"), format!("{:?}", Spec { key: None, ..scalable() }));
+        assert_eq!(format!("{read:?}"), format!("{:?}", Spec { secret: None, ..scalable() }));
         assert_eq!(serde_json::to_string(&Spec::default()).unwrap(), "{}");
         let read: Spec = serde_json::from_str(r#"{"false_positive_rate": 1e-3, "kind": null, "seed": 7}"#).unwrap();
         assert_eq!((read.false_positive_rate, read.kind, read.seed), (0.001, None, 7));
@@ -352,7 +352,7 @@ mod tests {
         ciborium::into_writer(&scalable(), &mut bytes).unwrap();
         assert!(!bytes.windows(5).any(|part| part == b"bloom" || part == [7; 5]));
         let read: Spec = ciborium::from_reader(&*bytes).unwrap();
-        assert_eq!(format!("{read:?}"), format!("{:?}", Spec { key: None, ..scalable() }));
+        assert_eq!(format!("{read:?}"), format!("{:?}", Spec { secret: None, ..scalable() }));
     }
 
     #[test]

@@ -22,8 +22,8 @@ import (
 type CompactOptions struct {
 	Hash Hash
 	Seed uint64
-	// Key is the secret key of [SipHash13]; all zeros is none.
-	Key SecretKey
+	// Secret is the secret key of [SipHash13]; all zeros is none.
+	Secret SecretKey
 }
 
 func (o *CompactOptions) raw() C.petal_compact_options {
@@ -31,15 +31,15 @@ func (o *CompactOptions) raw() C.petal_compact_options {
 	if o != nil {
 		raw.hash = C.petal_hash_function(o.Hash)
 		raw.seed = C.uint64_t(o.Seed)
-		for i, b := range o.Key {
-			raw.key[i] = C.uint8_t(b)
+		for i, b := range o.Secret {
+			raw.secret[i] = C.uint8_t(b)
 		}
 	}
 	return raw
 }
 
 // AppendCompact appends the filter's compact form to a slice: its payload and a trailer of 8 to 24 bytes, for filters
-// that live inside another system's file. The form contains neither hash function nor seed nor key. Only reads the
+// that live inside another system's file. The form contains neither hash function nor seed nor secret. Only reads the
 // filter.
 func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	const op = "petal.Filter.AppendCompact"

@@ -102,8 +102,9 @@ func TestOptionsDoNotShowTheirKey(t *testing.T) {
 	shown := func(key [16]byte) string {
 		var all strings.Builder
 		for _, value := range []any{
-			Spec{Key: key}, &Spec{Key: key}, OpenOptions{Key: key}, &OpenOptions{Key: key}, CompactOptions{Key: key},
-			ImportOptions{Key: key}, []OpenOptions{{Key: key}}, map[string]Spec{"a": {Key: key}},
+			Spec{Secret: key}, &Spec{Secret: key}, OpenOptions{Secret: key}, &OpenOptions{Secret: key},
+			CompactOptions{Secret: key},
+			ImportOptions{Secret: key}, []OpenOptions{{Secret: key}}, map[string]Spec{"a": {Secret: key}},
 		} {
 			text, err := json.Marshal(value)
 			fmt.Fprintf(&all, "%v|%+v|%#v|%s|%d|%x|%q|%s %v\n", value, value, value, value, value, value, value, text, err)

@@ -21,7 +21,7 @@ func pureSpec(random *rand.Rand, kind string) (filter.Spec, Spec) {
 	hash := filter.Hash(1 + random.IntN(4))
 	pure := filter.Spec{Kind: kind, Hash: hash, Parameters: map[string]string{}}
 	if hash == filter.SipHash13 {
-		pure.Key = [16]byte{7, byte(random.IntN(256))}
+		pure.Secret = [16]byte{7, byte(random.IntN(256))}
 	} else if random.IntN(2) == 0 {
 		pure.Seed = random.Uint64()
 	}
@@ -56,7 +56,7 @@ func pureSpec(random *rand.Rand, kind string) (filter.Spec, Spec) {
 	}
 	return pure, Spec{
 		Kind: pure.Kind, Hash: Hash(pure.Hash), Capacity: pure.Capacity, FalsePositiveRate: pure.FalsePositiveRate,
-		Bits: pure.Bits, Hashes: pure.Hashes, Seed: pure.Seed, Key: pure.Key, Parameters: pure.Parameters,
+		Bits: pure.Bits, Hashes: pure.Hashes, Seed: pure.Seed, Secret: pure.Secret, Parameters: pure.Parameters,
 	}
 }
 
@@ -406,11 +406,11 @@ func TestFilterSavesForOthers(t *testing.T) {
 		f := must(New(ours))
 		must(p.InsertString("first"))
 		check(t, p.Save(path))
-		opened := must(Open(path, &OpenOptions{Mode: OpenWrite, Key: ours.Key}))
+		opened := must(Open(path, &OpenOptions{Mode: OpenWrite, Secret: ours.Secret}))
 		must(opened.InsertString("second"))
 		check(t, opened.Sync())
 		check(t, opened.Close())
-		again := must(filter.Open(path, &filter.OpenOptions{Key: pure.Key}))
+		again := must(filter.Open(path, &filter.OpenOptions{Secret: pure.Secret}))
 		must(again.InsertString("third"))
 		for _, key := range []string{"first", "second", "third"} {
 			must(f.InsertString(key))

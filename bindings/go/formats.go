@@ -61,8 +61,8 @@ type ImportOptions struct {
 	Hashes uint32
 	// Seed is the seed of the hash function.
 	Seed uint64
-	// Key is the key of the hash function; all zeros is none.
-	Key SecretKey
+	// Secret is the secret key of the hash function; all zeros is none.
+	Secret SecretKey
 	// RiceBits is P of a Golomb-coded set: the bits of a gap's remainder.
 	RiceBits uint32
 	// Multiplier is M of a Golomb-coded set: how many numbers there are for each key.
@@ -129,8 +129,8 @@ func ImportFilter(format string, foreign []byte, options *ImportOptions) (*Filte
 		raw.bits, raw.hashes = C.uint64_t(options.Bits), C.uint32_t(options.Hashes)
 		raw.seed, raw.multiplier = C.uint64_t(options.Seed), C.uint64_t(options.Multiplier)
 		raw.rice_bits = C.uint32_t(options.RiceBits)
-		for i, one := range options.Key {
-			raw.key[i] = C.uint8_t(one)
+		for i, one := range options.Secret {
+			raw.secret[i] = C.uint8_t(one)
 		}
 	}
 	return filterOf(made(op, freeFilter, func(handle **C.petal_filter, failure *C.petal_error) {

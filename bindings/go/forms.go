@@ -9,12 +9,8 @@ package petal
 #cgo nocallback petal_builder_add_u64
 #cgo noescape petal_builder_add_hash
 #cgo nocallback petal_builder_add_hash
-#cgo noescape petal_builder_add_times_u64
-#cgo nocallback petal_builder_add_times_u64
 #cgo noescape petal_builder_add_times_hash
 #cgo nocallback petal_builder_add_times_hash
-#cgo noescape petal_builder_exclude_u64
-#cgo nocallback petal_builder_exclude_u64
 #cgo noescape petal_builder_exclude_hash
 #cgo nocallback petal_builder_exclude_hash
 #cgo noescape petal_map_get_u64
@@ -29,8 +25,6 @@ package petal
 #cgo nocallback petal_map_put_u64
 #cgo noescape petal_map_put_hash
 #cgo nocallback petal_map_put_hash
-#cgo noescape petal_map_replace_u64
-#cgo nocallback petal_map_replace_u64
 #cgo noescape petal_map_replace_hash
 #cgo nocallback petal_map_replace_hash
 #cgo noescape petal_filter_insert_u64
@@ -49,24 +43,16 @@ package petal
 #cgo nocallback petal_filter_remove_u64
 #cgo noescape petal_filter_remove_hash
 #cgo nocallback petal_filter_remove_hash
-#cgo noescape petal_filter_rejuvenate_u64
-#cgo nocallback petal_filter_rejuvenate_u64
 #cgo noescape petal_filter_rejuvenate_hash
 #cgo nocallback petal_filter_rejuvenate_hash
 #cgo noescape petal_filter_count_u64
 #cgo nocallback petal_filter_count_u64
 #cgo noescape petal_filter_count_hash
 #cgo nocallback petal_filter_count_hash
-#cgo noescape petal_router_insert_u64
-#cgo nocallback petal_router_insert_u64
 #cgo noescape petal_router_insert_hash
 #cgo nocallback petal_router_insert_hash
-#cgo noescape petal_router_remove_u64
-#cgo nocallback petal_router_remove_u64
 #cgo noescape petal_router_remove_hash
 #cgo nocallback petal_router_remove_hash
-#cgo noescape petal_router_contains_u64
-#cgo nocallback petal_router_contains_u64
 #cgo noescape petal_router_contains_hash
 #cgo nocallback petal_router_contains_hash
 #cgo noescape petal_filter_insert_shared_u64
@@ -93,12 +79,8 @@ package petal
 #cgo nocallback petal_sketch_remove_value_u64
 #cgo noescape petal_sketch_remove_value_hash
 #cgo nocallback petal_sketch_remove_value_hash
-#cgo noescape petal_filter_insert_times_u64
-#cgo nocallback petal_filter_insert_times_u64
 #cgo noescape petal_filter_insert_times_hash
 #cgo nocallback petal_filter_insert_times_hash
-#cgo noescape petal_filter_remove_times_u64
-#cgo nocallback petal_filter_remove_times_u64
 #cgo noescape petal_filter_remove_times_hash
 #cgo nocallback petal_filter_remove_times_hash
 */
@@ -118,14 +100,14 @@ func (a *Aggregate) AddString(id string, now AggregateStateValue,
 		})
 }
 
-// AddUint64 is [Aggregate.Add] for a number.
+// AddUint64 is [Aggregate.Add] for a number, which is the same key as its eight little-endian bytes.
 func (a *Aggregate) AddUint64(id uint64, now AggregateStateValue,
 	previous ...AggregateStateValue,
 ) (AggregateAnswer, error) {
 	cited, count := statesOf(previous)
 	return converted("petal.Aggregate.AddUint64", C.petal_aggregate_answer{}, meetingOf,
 		func(meeting *C.petal_aggregate_answer, failure *C.petal_error) {
-			C.petal_aggregate_add_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
+			C.petal_go_aggregate_add(a.toChange(), numberOf(&id), 8, C.uint32_t(now.State), C.double(now.Value),
 				cited, count, meeting, failure)
 		})
 }
@@ -150,10 +132,10 @@ func (a *Aggregate) RemoveString(id string, now AggregateStateValue) (left bool,
 	})
 }
 
-// RemoveUint64 is [Aggregate.Remove] for a number.
+// RemoveUint64 is [Aggregate.Remove] for a number, which is the same key as its eight little-endian bytes.
 func (a *Aggregate) RemoveUint64(id uint64, now AggregateStateValue) (left bool, err error) {
 	return answered("petal.Aggregate.RemoveUint64", func(left *bool, failure *C.petal_error) {
-		C.petal_aggregate_remove_u64(a.toChange(), C.uint64_t(id), C.uint32_t(now.State), C.double(now.Value),
+		C.petal_go_aggregate_remove(a.toChange(), numberOf(&id), 8, C.uint32_t(now.State), C.double(now.Value),
 			(*C.bool)(left), failure)
 	})
 }
@@ -174,11 +156,11 @@ func (a *Aggregate) ListSentString(id string) ([]uint32, error) {
 		})
 }
 
-// ListSentUint64 is [Aggregate.ListSent] for a number.
+// ListSentUint64 is [Aggregate.ListSent] for a number, which is the same key as its eight little-endian bytes.
 func (a *Aggregate) ListSentUint64(id uint64) ([]uint32, error) {
 	return sentBy("petal.Aggregate.ListSentUint64",
 		func(states *C.uint32_t, room C.size_t, count *C.size_t, failure *C.petal_error) {
-			C.petal_aggregate_list_sent_u64(a.raw(), C.uint64_t(id), states, room, count, failure)
+			C.petal_go_aggregate_list_sent(a.raw(), numberOf(&id), 8, states, room, count, failure)
 		})
 }
 
@@ -198,11 +180,11 @@ func (a *Aggregate) RecordSentString(id string, state uint32, answer *AggregateA
 	})
 }
 
-// RecordSentUint64 is [Aggregate.RecordSent] for a number.
+// RecordSentUint64 is [Aggregate.RecordSent] for a number, which is the same key as its eight little-endian bytes.
 func (a *Aggregate) RecordSentUint64(id uint64, state uint32, answer *AggregateAnswer) error {
 	raw := rawOf(answer)
 	return called("petal.Aggregate.RecordSentUint64", func(failure *C.petal_error) {
-		C.petal_aggregate_record_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state), raw, failure)
+		C.petal_go_aggregate_record_sent(a.toChange(), numberOf(&id), 8, C.uint32_t(state), raw, failure)
 	})
 }
 
@@ -222,10 +204,10 @@ func (a *Aggregate) ForgetSentString(id string, state uint32) (forgotten bool, e
 	})
 }
 
-// ForgetSentUint64 is [Aggregate.ForgetSent] for a number.
+// ForgetSentUint64 is [Aggregate.ForgetSent] for a number, which is the same key as its eight little-endian bytes.
 func (a *Aggregate) ForgetSentUint64(id uint64, state uint32) (forgotten bool, err error) {
 	return answered("petal.Aggregate.ForgetSentUint64", func(forgotten *bool, failure *C.petal_error) {
-		C.petal_aggregate_forget_sent_u64(a.toChange(), C.uint64_t(id), C.uint32_t(state),
+		C.petal_go_aggregate_forget_sent(a.toChange(), numberOf(&id), 8, C.uint32_t(state),
 			(*C.bool)(forgotten), failure)
 	})
 }
@@ -268,7 +250,7 @@ func (b *Builder) AddTimesString(key string, times uint64) error {
 
 // AddTimesUint64 is [Builder.AddTimes] for a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddTimesUint64(key uint64, times uint64) error {
-	status := C.petal_builder_add_times_u64(b.toChange(), C.uint64_t(key), C.uint64_t(times))
+	status := C.petal_go_builder_add_times(b.toChange(), numberOf(&key), 8, C.uint64_t(times))
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.AddTimesUint64", status, b, addTimesNone, Uint64Keys(nil))
 }
@@ -289,7 +271,7 @@ func (b *Builder) ExcludeString(key string) error {
 
 // ExcludeUint64 is [Builder.Exclude] for a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) ExcludeUint64(key uint64) error {
-	status := C.petal_builder_exclude_u64(b.toChange(), C.uint64_t(key))
+	status := C.petal_go_builder_exclude(b.toChange(), numberOf(&key), 8)
 	runtime.KeepAlive(b)
 	return explained("petal.Builder.ExcludeUint64", status, b, excludeNone, Uint64Keys(nil))
 }
@@ -310,7 +292,7 @@ func (b *Builder) AddFrequentString(key string, weight float64) error {
 
 // AddFrequentUint64 is [Builder.AddFrequent] for a number, which is the same key as its eight little-endian bytes.
 func (b *Builder) AddFrequentUint64(key uint64, weight float64) error {
-	status := C.petal_builder_add_frequent_u64(b.toChange(), C.uint64_t(key), C.double(weight))
+	status := C.petal_go_builder_add_frequent(b.toChange(), numberOf(&key), 8, C.double(weight))
 	runtime.KeepAlive(b)
 	return b.whyFrequent("petal.Builder.AddFrequentUint64", status, Uint64Keys(nil), weight)
 }
@@ -408,7 +390,7 @@ func (m *Map) ReplaceString(key string, value uint64) (found bool, err error) {
 // ReplaceUint64 is [Map.Replace] for a number, which is the same key as its eight little-endian bytes.
 func (m *Map) ReplaceUint64(key uint64, value uint64) (found bool, err error) {
 	var there C.bool
-	status := C.petal_map_replace_u64(m.toChange(), C.uint64_t(key), C.uint64_t(value), &there)
+	status := C.petal_go_map_replace(m.toChange(), numberOf(&key), 8, C.uint64_t(value), &there)
 	runtime.KeepAlive(m)
 	return bool(there), explained("petal.Map.ReplaceUint64", status, m, replaceNone, Uint64Keys(nil))
 }
@@ -527,7 +509,7 @@ func (f *Filter) RejuvenateString(key string) (rejuvenated bool, err error) {
 // RejuvenateUint64 is [Filter.Rejuvenate] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) RejuvenateUint64(key uint64) (rejuvenated bool, err error) {
 	var done C.bool
-	status := C.petal_filter_rejuvenate_u64(f.toChange(), C.uint64_t(key), &done)
+	status := C.petal_go_filter_rejuvenate(f.toChange(), numberOf(&key), 8, &done)
 	runtime.KeepAlive(f)
 	return bool(done), explained("petal.Filter.RejuvenateUint64", status, f, rejuvenateNone, Uint64Keys(nil))
 }
@@ -573,7 +555,7 @@ func (r *Router) InsertString(key string) error {
 
 // InsertUint64 is [Router.Insert] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) InsertUint64(key uint64) error {
-	status := C.petal_router_insert_u64(r.toChange(), C.uint64_t(key))
+	status := C.petal_go_router_insert(r.toChange(), numberOf(&key), 8)
 	runtime.KeepAlive(r)
 	return explained("petal.Router.InsertUint64", status, r, insertInRouterNone, Uint64Keys(nil))
 }
@@ -594,7 +576,7 @@ func (r *Router) RemoveString(key string) error {
 
 // RemoveUint64 is [Router.Remove] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) RemoveUint64(key uint64) error {
-	status := C.petal_router_remove_u64(r.toChange(), C.uint64_t(key))
+	status := C.petal_go_router_remove(r.toChange(), numberOf(&key), 8)
 	runtime.KeepAlive(r)
 	return explained("petal.Router.RemoveUint64", status, r, removeFromRouterNone, Uint64Keys(nil))
 }
@@ -615,7 +597,7 @@ func (r *Router) ContainsString(key string) bool {
 
 // ContainsUint64 is [Router.Contains] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) ContainsUint64(key uint64) bool {
-	found := C.petal_router_contains_u64(r.raw(), C.uint64_t(key))
+	found := C.petal_go_router_contains(r.raw(), numberOf(&key), 8)
 	runtime.KeepAlive(r)
 	return bool(found)
 }
@@ -639,7 +621,7 @@ func (r *Router) RouteString(key string, from *uint64, hopsLeft uint32) (RouterR
 // RouteUint64 is [Router.Route] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) RouteUint64(key uint64, from *uint64, hopsLeft uint32) (RouterRoute, error) {
 	var route C.petal_router_route
-	status := C.petal_router_get_route_u64(r.raw(), C.uint64_t(key), (*C.uint64_t)(from),
+	status := C.petal_go_router_get_route(r.raw(), numberOf(&key), 8, (*C.uint64_t)(from),
 		C.uint32_t(hopsLeft), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.RouteUint64", status, &route)
@@ -665,7 +647,7 @@ func (r *Router) WalkString(key string, walk *RouterWalkState) (RouterRoute, err
 // WalkUint64 is [Router.Walk] for a number, which is the same key as its eight little-endian bytes.
 func (r *Router) WalkUint64(key uint64, walk *RouterWalkState) (RouterRoute, error) {
 	var route C.petal_router_route
-	status := C.petal_router_walk_u64(r.raw(), C.uint64_t(key), walk.raw(), &route)
+	status := C.petal_go_router_walk(r.raw(), numberOf(&key), 8, walk.raw(), &route)
 	runtime.KeepAlive(r)
 	return routeOf("petal.Router.WalkUint64", status, &route)
 }
@@ -821,7 +803,7 @@ func (f *Filter) InsertTimesString(key string, times uint64) (isNew bool, err er
 // InsertTimesUint64 is [Filter.InsertTimes] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) InsertTimesUint64(key uint64, times uint64) (isNew bool, err error) {
 	var was C.bool
-	status := C.petal_filter_insert_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &was)
+	status := C.petal_go_filter_insert_times(f.toChange(), numberOf(&key), 8, C.uint64_t(times), &was)
 	runtime.KeepAlive(f)
 	return bool(was), explained("petal.Filter.InsertTimesUint64", status, f, insertTimesNone, Uint64Keys(nil))
 }
@@ -845,7 +827,7 @@ func (f *Filter) RemoveTimesString(key string, times uint64) (removed uint64, er
 // RemoveTimesUint64 is [Filter.RemoveTimes] for a number, which is the same key as its eight little-endian bytes.
 func (f *Filter) RemoveTimesUint64(key uint64, times uint64) (removed uint64, err error) {
 	var often C.uint64_t
-	status := C.petal_filter_remove_times_u64(f.toChange(), C.uint64_t(key), C.uint64_t(times), &often)
+	status := C.petal_go_filter_remove_times(f.toChange(), numberOf(&key), 8, C.uint64_t(times), &often)
 	runtime.KeepAlive(f)
 	return uint64(often), explained("petal.Filter.RemoveTimesUint64", status, f, removeTimesNone, Uint64Keys(nil))
 }

@@ -185,23 +185,23 @@ type opened struct {
 
 func (v *verdictOfBoth) copied(image []byte) opened {
 	if v.handle == HandleMap {
-		ours, err := LoadMap(image, &OpenOptions{Key: v.key})
-		views, refusal := view.LoadMap(image, &view.OpenOptions{Key: v.key})
+		ours, err := LoadMap(image, &OpenOptions{Secret: v.key})
+		views, refusal := view.LoadMap(image, &view.OpenOptions{Secret: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
 	}
-	ours, err := Load(image, &OpenOptions{Key: v.key})
-	views, refusal := view.Load(image, &view.OpenOptions{Key: v.key})
+	ours, err := Load(image, &OpenOptions{Secret: v.key})
+	views, refusal := view.Load(image, &view.OpenOptions{Secret: v.key})
 	return opened{err, refusal, func() string { return differentAnswers(ours, views) }, ours.Close}
 }
 
 func (v *verdictOfBoth) mapped(image []byte) opened {
 	if v.handle == HandleMap {
-		ours, err := OpenMapAt(v.file, 0, &OpenOptions{Key: v.key})
-		views, refusal := view.WrapMap(image, &view.OpenOptions{Key: v.key})
+		ours, err := OpenMapAt(v.file, 0, &OpenOptions{Secret: v.key})
+		views, refusal := view.WrapMap(image, &view.OpenOptions{Secret: v.key})
 		return opened{err, refusal, func() string { return differentValues(ours, views) }, ours.Close}
 	}
-	ours, err := OpenAt(v.file, 0, &OpenOptions{Key: v.key})
-	views, refusal := view.Wrap(image, &view.OpenOptions{Key: v.key})
+	ours, err := OpenAt(v.file, 0, &OpenOptions{Secret: v.key})
+	views, refusal := view.Wrap(image, &view.OpenOptions{Secret: v.key})
 	return opened{err, refusal, func() string { return differentAnswers(ours, views) }, ours.Close}
 }
 
@@ -465,26 +465,26 @@ func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 		reseal(later)
 		options := &OpenOptions{}
 		if strings.Contains(path, "siphash13") {
-			options.Key = goldenKey
+			options.Secret = goldenKey
 		}
 		file := filepath.Join(t.TempDir(), "later")
 		check(t, os.WriteFile(file, later, 0o600))
 		var writers []io.WriterTo
 		switch handleOf(path) {
 		case HandleMap:
-			mapped := must(view.OpenMap(file, &view.OpenOptions{Key: options.Key}))
+			mapped := must(view.OpenMap(file, &view.OpenOptions{Secret: options.Secret}))
 			writers = append(writers, must(LoadMap(later, options)), must(OpenMap(file, options)),
-				must(view.LoadMap(later, &view.OpenOptions{Key: options.Key})), mapped)
+				must(view.LoadMap(later, &view.OpenOptions{Secret: options.Secret})), mapped)
 		case HandleIndex:
 			writers = append(writers, must(LoadIndex(later, options)), must(OpenIndex(file, options)))
 		case HandleSketch:
 			writers = append(writers, must(LoadSketch(later, options)), must(OpenSketch(file, options)))
 		default:
 			writers = append(writers, must(Load(later, options)), must(Open(file, options)))
-			views, err := view.Load(later, &view.OpenOptions{Key: options.Key})
+			views, err := view.Load(later, &view.OpenOptions{Secret: options.Secret})
 			if !isOnlyForPetal(err) {
 				check(t, err)
-				writers = append(writers, views, must(view.Open(file, &view.OpenOptions{Key: options.Key})))
+				writers = append(writers, views, must(view.Open(file, &view.OpenOptions{Secret: options.Secret})))
 			}
 		}
 		for _, from := range writers {
@@ -498,7 +498,7 @@ func TestOptionalFeaturesAreNotKeptUp(t *testing.T) {
 		if handleOf(path) != HandleFilter {
 			continue
 		}
-		f, err := Open(file, &OpenOptions{Mode: OpenWrite, Key: options.Key})
+		f, err := Open(file, &OpenOptions{Mode: OpenWrite, Secret: options.Secret})
 		if err == nil || !errors.Is(err, ErrNewerVersion) && !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s is opened to be written: %v", path, err)
 		}

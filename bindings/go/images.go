@@ -45,9 +45,9 @@ const (
 // OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
 	Mode OpenMode
-	// Key is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
+	// Secret is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
 	// everything else works.
-	Key SecretKey
+	Secret SecretKey
 	// Prefault has the system read a mapped file to its end at opening, so that the first lookups do not wait for the
 	// disk. Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no
 	// memory to spare, opens the file all the same. OpenLoad reads the whole file in any case.
@@ -61,8 +61,8 @@ func (o *OpenOptions) raw() C.petal_open_options {
 		if o.Prefault {
 			raw.prefault = 1
 		}
-		for i, b := range o.Key {
-			raw.key[i] = C.uint8_t(b)
+		for i, b := range o.Secret {
+			raw.secret[i] = C.uint8_t(b)
 		}
 	}
 	return raw

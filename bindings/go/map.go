@@ -87,7 +87,7 @@ type MapBuilder struct {
 }
 
 // NewMapBuilder makes a builder of the map that a spec describes: its kind (empty is bloomier), rate, hash function,
-// seed, key and parameters.
+// seed, secret and parameters.
 func NewMapBuilder(spec Spec, options *BuilderOptions) (*MapBuilder, error) {
 	owner, err := newMaking("petal.NewMapBuilder", spec, options,
 		func(handle *C.petal_map_builder) { C.petal_map_builder_free(handle) },

@@ -66,8 +66,6 @@ package petal
 #cgo nocallback petal_go_filter_contains_checked
 #cgo noescape petal_go_filter_hash
 #cgo nocallback petal_go_filter_hash
-#cgo noescape petal_filter_hash_u64
-#cgo nocallback petal_filter_hash_u64
 */
 import "C"
 
@@ -146,6 +144,9 @@ func bytesOf(slice []byte) *C.uint8_t { return (*C.uint8_t)(unsafe.SliceData(sli
 // textOf passes the bytes of a string to the library.
 func textOf(text string) *C.uint8_t { return (*C.uint8_t)(unsafe.StringData(text)) }
 
+// numberOf passes the eight bytes of a number to the library.
+func numberOf(number *uint64) *C.uint8_t { return (*C.uint8_t)(unsafe.Pointer(number)) }
+
 // Insert inserts a key. isNew is true if the key certainly was not there before, false if it may have been. Changes the
 // filter.
 func (f *Filter) Insert(key []byte) (isNew bool, err error) {
@@ -174,8 +175,8 @@ func (f *Filter) ContainsChecked(key []byte) (found bool, err error) {
 
 func containsNone(f *Filter, none Keys) error { return f.ContainsBatch(none, &Answers{}) }
 
-// Hash returns the hash of a key for the Hash methods of all filters with the same hash function and seed or key. Only
-// reads the filter.
+// Hash returns the hash of a key for the Hash methods of all filters with the same hash function and seed or secret.
+// Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) {
 	var hash C.uint64_t
 	status := C.petal_go_filter_hash(f.toRead(), bytesOf(key), C.size_t(len(key)), &hash)
@@ -186,7 +187,7 @@ func (f *Filter) Hash(key []byte) (uint64, error) {
 // HashUint64 is [Filter.Hash] for a number.
 func (f *Filter) HashUint64(key uint64) (uint64, error) {
 	var hash C.uint64_t
-	status := C.petal_filter_hash_u64(f.toRead(), C.uint64_t(key), &hash)
+	status := C.petal_go_filter_hash(f.toRead(), numberOf(&key), 8, &hash)
 	runtime.KeepAlive(f)
 	return uint64(hash), statusError("petal.Filter.HashUint64", status)
 }

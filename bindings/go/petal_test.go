@@ -121,7 +121,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 
 func TestSecretKeys(t *testing.T) {
 	key := [16]byte{1, 2, 3}
-	f := filled(Spec{Hash: SipHash13, Key: key, Capacity: 1000}, 100)
+	f := filled(Spec{Hash: SipHash13, Secret: key, Capacity: 1000}, 100)
 	defer f.Close()
 	image := must(f.MarshalBinary())
 	var without Filter
@@ -132,12 +132,12 @@ func TestSecretKeys(t *testing.T) {
 	if !found || must(without.Describe()).State.Has(StateCanHash) {
 		t.Error("without its key it cannot know")
 	}
-	with := must(Load(image, &OpenOptions{Key: key}))
+	with := must(Load(image, &OpenOptions{Secret: key}))
 	defer with.Close()
 	if !with.ContainsUint64(99) || with.ContainsUint64(1<<50) && with.ContainsUint64(1<<51) {
 		t.Error("with its key it does not know")
 	}
-	wants(t, errorIn(Load(image, &OpenOptions{Key: [16]byte{9}})), ErrSecretMismatch)
+	wants(t, errorIn(Load(image, &OpenOptions{Secret: [16]byte{9}})), ErrSecretMismatch)
 }
 
 // Readers need no lock, and filters share no state.

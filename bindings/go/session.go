@@ -12,11 +12,11 @@ import (
 
 // Session is one side of a session, in which two sides find out which keys only one of them has. Both sides have nearly
 // the same keys, each in a [Sketch]. A session has no network: you carry its messages. Both sides need the same hash
-// function, and the same seed or key.
+// function, and the same seed or secret.
 //
 // If both sketches keep their keys, the session has its own random key, and makes a pass over the keys. Otherwise the
-// session uses the coded symbols that the sketches keep. Whoever knows the sketches' seed or key can choose keys that
-// make such a session fail. A session does not know who the other side is: take a channel that authenticates it.
+// session uses the coded symbols that the sketches keep. Whoever knows the sketches' seed or secret can choose keys
+// that make such a session fail. A session does not know who the other side is: take a channel that authenticates it.
 //
 // Methods that only read the session may run in many goroutines at once. [Session.Close] and methods that change the
 // session need it to themselves.

@@ -68,8 +68,8 @@ type Spec struct {
 	// Seed is the seed of XXH3 and XXH64, your tag for External, and for DigestHash the number of bits of a digest. A seed
 	// is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
-	// Key is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
-	Key SecretKey `json:"-"`
+	// Secret is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
+	Secret SecretKey `json:"-"`
 	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`
 }
@@ -86,8 +86,8 @@ func (s *Spec) raw() (C.petal_spec, error) {
 		kernel:              C.petal_kernel(s.Kernel),
 		seed:                C.uint64_t(s.Seed),
 	}
-	for i, b := range s.Key {
-		raw.key[i] = C.uint8_t(b)
+	for i, b := range s.Secret {
+		raw.secret[i] = C.uint8_t(b)
 	}
 	if s.Kind != "" {
 		kind, err := FindKind(s.Kind)
@@ -143,8 +143,8 @@ func (s Spec) ExpectedOmissions(keys uint64) (float64, error) {
 	})
 }
 
-// HashKey returns the hash of a key under the spec's hash function, seed and key; the rest of the spec does not matter.
-// [Filter.Hash] of an open filter is faster.
+// HashKey returns the hash of a key under the spec's hash function, seed and secret; the rest of the spec does not
+// matter. [Filter.Hash] of an open filter is faster.
 func (s Spec) HashKey(key []byte) (uint64, error) {
 	return ofSpec("petal.Spec.HashKey", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
 		C.petal_go_spec_hash(raw, bytesOf(key), C.size_t(len(key)), (*C.uint64_t)(hash), failure)
@@ -154,7 +154,7 @@ func (s Spec) HashKey(key []byte) (uint64, error) {
 // HashUint64 is [Spec.HashKey] for the eight little-endian bytes of a number.
 func (s Spec) HashUint64(key uint64) (uint64, error) {
 	return ofSpec("petal.Spec.HashUint64", &s, func(raw *C.petal_spec, hash *uint64, failure *C.petal_error) {
-		C.petal_spec_hash_u64(raw, C.uint64_t(key), (*C.uint64_t)(hash), failure)
+		C.petal_go_spec_hash(raw, numberOf(&key), 8, (*C.uint64_t)(hash), failure)
 	})
 }
 

@@ -62,7 +62,7 @@ func TestBlockFilter(t *testing.T) {
 	script := must(hex.DecodeString("001446c29eabe8208a33aa1023c741fa79aa92e881ff"))
 	// The block's hash is 000000006f27ddfe1dd680044a34548f41bed47eba9e6f0b310da21423bc5f33; its last bytes are the key.
 	key := [16]byte(must(hex.DecodeString("335fbc2314a20d310b6f9eba7ed4be41")))
-	f := must(ImportFilter("bip158", published, &ImportOptions{Key: key}))
+	f := must(ImportFilter("bip158", published, &ImportOptions{Secret: key}))
 	defer f.Close()
 	if !f.Contains(script) || f.ContainsString("none of its scripts") {
 		t.Error("a script")
@@ -75,7 +75,7 @@ func TestBlockFilter(t *testing.T) {
 		t.Errorf("%+v", format)
 	}
 	spec := must(FormatSpec("bip158", "", 1, 0.01, 0))
-	spec.Key = key
+	spec.Secret = key
 	b := must(NewBuilder(spec, nil))
 	check(t, b.Add(script))
 	made := must(b.Finish())
@@ -83,6 +83,6 @@ func TestBlockFilter(t *testing.T) {
 	if !made.Contains(script) || must(made.Export("bip158", ""))[0] != 1 {
 		t.Error("what is built")
 	}
-	_, err := ImportFilter("bip158", published, &ImportOptions{Key: key, RiceBits: 40, Multiplier: 1 << 40})
+	_, err := ImportFilter("bip158", published, &ImportOptions{Secret: key, RiceBits: 40, Multiplier: 1 << 40})
 	wants(t, err, ErrCorrupt)
 }

@@ -26,8 +26,8 @@ func TestValuesPrintAsTheirNames(t *testing.T) {
 		}
 	}
 	parameters := map[string]string{"z": "1", "a": "2"}
-	secret := Spec{Kind: "bloom", Hash: SipHash13, Key: [16]byte{77, 78}, Parameters: parameters}
-	if got := secret.String(); got != "kind=bloom hash=siphash13 key=secret a=2 z=1" {
+	secret := Spec{Kind: "bloom", Hash: SipHash13, Secret: [16]byte{77, 78}, Parameters: parameters}
+	if got := secret.String(); got != "kind=bloom hash=siphash13 secret=given a=2 z=1" {
 		t.Error(got)
 	}
 	if got := fmt.Sprint(Spec{}); got != "default" {

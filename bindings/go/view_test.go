@@ -92,7 +92,7 @@ func TestViewIsTheSame(t *testing.T) {
 			spec := Spec{Kind: kind.Name, Hash: hash, Capacity: 1 + random.Uint64N(3000), Parameters: map[string]string{}}
 			spec.FalsePositiveRate = []float64{0.3, 0.05, 0.01, 0.001, 1e-5}[random.IntN(5)]
 			if hash == SipHash13 {
-				spec.Key = key
+				spec.Secret = key
 			} else if round%3 > 0 {
 				spec.Seed = random.Uint64()
 			}
@@ -127,7 +127,7 @@ func TestViewIsTheSame(t *testing.T) {
 				check(t, f.Merge(other))
 				check(t, other.Close())
 			}
-			options := &view.OpenOptions{Key: spec.Key}
+			options := &view.OpenOptions{Secret: spec.Secret}
 			image := must(f.MarshalBinary())
 			v, err := view.Load(image, options)
 			if errors.Is(err, view.ErrNewerVersion) {
@@ -191,8 +191,8 @@ func TestViewAnswersGoldenFilesTheSame(t *testing.T) {
 				key[i] = byte(i)
 			}
 		}
-		f := must(Open(path, &OpenOptions{Key: key}))
-		v, err := view.Open(path, &view.OpenOptions{Key: key})
+		f := must(Open(path, &OpenOptions{Secret: key}))
+		v, err := view.Open(path, &view.OpenOptions{Secret: key})
 		if err != nil {
 			// Package view does not open this kind.
 			check(t, f.Close())
@@ -265,11 +265,11 @@ func TestViewReadsWhatIsBuilt(t *testing.T) {
 		hash := []Hash{XXH3, XXH64, SipHash13, External}[round%4]
 		spec := Spec{Hash: hash, FalsePositiveRate: []float64{0.1, 0.01, 1e-3, 1e-6}[random.IntN(4)]}
 		if hash == SipHash13 {
-			spec.Key = [16]byte{7, 7, 7}
+			spec.Secret = [16]byte{7, 7, 7}
 		} else {
 			spec.Seed = random.Uint64()
 		}
-		options := &view.OpenOptions{Key: spec.Key}
+		options := &view.OpenOptions{Secret: spec.Secret}
 		keys, valueBits := random.Uint64N(20000)*uint64(min(round, 1)), random.IntN(65)
 		ofFilter := spec
 		ofFilter.Kind = "fuse"

@@ -11,7 +11,7 @@ use crate::status::{PETAL_OK, petal_error, petal_status};
 use petal_core::{HashFunction, Hasher, Image};
 use std::ffi::c_void;
 
-/// The hash of a key under a spec's hash function, seed and key; the rest of the spec does not matter.
+/// The hash of a key under a spec's hash function, seed and secret; the rest of the spec does not matter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_hash(
     spec: *const petal_spec,
@@ -37,18 +37,7 @@ pub unsafe extern "C" fn petal_spec_hash(
     boundary!(error, [spec, out hash, given spec, bytes(key, length)], hash.answer(spec.hasher()?.hash_key(key)))
 }
 
-/// The hash of a uint64_t key under a spec's hash function, seed and key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_spec_hash_u64(
-    spec: *const petal_spec,
-    key: u64,
-    hash: *mut u64,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [spec, out hash, given spec], hash.answer(Ok(spec.hasher()?.hash_u64(key)?)))
-}
-
-/// Writes the `keys->count` hashes of many keys under a spec's hash function, seed and key. Give the hashes as
+/// Writes the `keys->count` hashes of many keys under a spec's hash function, seed and secret. Give the hashes as
 /// `PETAL_KEYS_HASHES` to many filters, or compact forms, that hash alike.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_spec_hash_batch(
@@ -74,10 +63,4 @@ pub unsafe extern "C" fn petal_filter_hash(
     boundary!(boundary::NO_ERROR, [read filter, out hash, bytes(key, length)], {
         hash.answer(filter.base().hasher().hash_key(key))
     })
-}
-
-/// The hash of a uint64_t key as a filter makes it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_hash_u64(filter: *const petal_filter, key: u64, hash: *mut u64) -> petal_status {
-    boundary!(boundary::NO_ERROR, [read filter, out hash], hash.answer(Ok(filter.base().hasher().hash_u64(key)?)))
 }

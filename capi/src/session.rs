@@ -30,14 +30,14 @@
 //!     if (petal_session_get_differences(initiator, listed, 100, &count, NULL) != PETAL_OK) return 1;
 //!
 //! The list then has the number 7 with -1. The initiator estimates how much differs, and chooses the way that costs the
-//! fewest bytes. Both sketches need the same hash function, and the same seed or key. A `pinsketch` needs the other
+//! fewest bytes. Both sketches need the same hash function, and the same seed or secret. A `pinsketch` needs the other
 //! side's `field_bits`. Sizes may differ.
 //!
 //! The sketch is one of `PETAL_KIND_RIBLT`, or one that keeps its keys (`petal_sketch_keep_keys()`). If both sides keep
 //! their keys, the session has its own random key, and makes a pass over the keys. Then an attacker cannot choose keys
 //! that disturb a session. Otherwise the session uses the coded symbols that the sketches keep, and costs only what
-//! differs. Whoever knows the sketches' seed or key can choose keys that disturb such a session. It may then end in an
-//! error, may miss some of these keys, or may even call the sets equal.
+//! differs. Whoever knows the sketches' seed or secret can choose keys that disturb such a session. It may then end in
+//! an error, may miss some of these keys, or may even call the sets equal.
 //!
 //! A session refuses a message that is repeated, out of order or damaged, and does not change then. Whatever a message
 //! says, memory and work are bounded: a session has at most 2^18 coded symbols and 512 syndromes. The session takes as

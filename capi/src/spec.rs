@@ -38,7 +38,7 @@ pub const PETAL_HASH_XXPH3: petal_hash_function = 6;
 /// Kinds with `PETAL_TAKES_INTEGERS` have this one and no other, and no other kind has it.
 pub const PETAL_HASH_IDENTITY: petal_hash_function = 7;
 
-/// SipHash-2-4 under a key of 128 bits, which BIP 158 makes public: not for maps.
+/// SipHash-2-4 under a secret of 128 bits, which BIP 158 makes public: not for maps.
 pub const PETAL_HASH_SIPHASH24: petal_hash_function = 8;
 /// Your program hashes with MD5, SHA or BLAKE3, and keys are the digests. `seed` is the number of bits of a digest: a
 /// multiple of 8 from 128 to 512. Fields of the digest are the bits that the key sets. Only for the kind bloom.
@@ -161,8 +161,8 @@ pub struct petal_spec {
     /// seed is not a secret.
     pub seed: u64,
     /// The secret key of `PETAL_HASH_SIPHASH13` or `PETAL_HASH_SIPHASH24`, not all zeros. The library never stores the
-    /// key in a file.
-    pub key: [u8; 16],
+    /// secret in a file.
+    pub secret: [u8; 16],
     /// The parameters that only this kind takes.
     pub parameters: [petal_setting; PETAL_MAX_PARAMETERS],
 }
@@ -188,7 +188,7 @@ impl petal_spec {
             let spec = &*spec;
             let forms = spec.parameters.iter().fold(0, |all, setting| all | setting.form);
             let is_plain = (spec.hash == 0 || spec.hash == PETAL_HASH_XXH3)
-                && u128::from_ne_bytes(spec.key) == 0
+                && u128::from_ne_bytes(spec.secret) == 0
                 && spec.kernel == 0
                 && forms == PETAL_SETTING_DOUBLE;
             is_plain.then_some(spec.seed)
@@ -209,7 +209,7 @@ impl petal_spec {
             hashes: self.hashes,
             hash: HashFunction::from_number(self.hash)?,
             seed: self.seed,
-            key: (self.key != [0; 16]).then_some(self.key),
+            secret: (self.secret != [0; 16]).then_some(self.secret),
             kernel: Kernel::from_number(self.kernel)?,
             parameters,
         })
@@ -227,7 +227,7 @@ impl petal_spec {
             hashes: spec.hashes,
             kernel: spec.kernel as u32,
             seed: spec.seed,
-            key: spec.key.unwrap_or_default(),
+            secret: spec.secret.unwrap_or_default(),
             parameters: spec.parameters.map(petal_setting::of_core),
         }
     }

@@ -37,7 +37,7 @@ pub const PETAL_ERR_BUFFER_TOO_SMALL: petal_status = -11;
 pub const PETAL_ERR_MISALIGNED: petal_status = -12;
 /// The kind, or the format, cannot do that through any handle.
 pub const PETAL_ERR_UNSUPPORTED: petal_status = -13;
-/// The two filters differ in kind, layout, geometry, hash function, seed or key.
+/// The two filters differ in kind, layout, geometry, hash function, seed or secret.
 pub const PETAL_ERR_INCOMPATIBLE: petal_status = -14;
 /// The filter takes hashes only.
 pub const PETAL_ERR_EXTERNAL_HASH: petal_status = -15;

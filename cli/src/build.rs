@@ -84,9 +84,9 @@ impl Others {
 }
 
 pub fn run(args: &args::Build, common: args::Common) -> Outcome {
-    let key_file = args.hashing.secret.key_file.as_deref();
+    let secret_file = args.hashing.secret.secret_file.as_deref();
     let beside = args.exclude.iter().chain(&args.universe).chain(&args.frequent).map(PathBuf::as_path);
-    let others = key_file.into_iter().chain(beside);
+    let others = secret_file.into_iter().chain(beside);
     let inputs = Inputs::with_counts(&args.keys, &args.counts, others)?.with_digests(args.hex_digests);
     let others = Others::of(args)?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
@@ -182,7 +182,7 @@ fn inputs_beside(args: &args::Build, files: &[PathBuf]) -> Outcome<Option<Inputs
         return Ok(None);
     }
     let keys = args::Keys { files: files.to_vec(), delimiter: args.keys.delimiter.clone(), ..args.keys };
-    let others = args.hashing.secret.key_file.iter().chain(&args.keys.files).map(PathBuf::as_path);
+    let others = args.hashing.secret.secret_file.iter().chain(&args.keys.files).map(PathBuf::as_path);
     let members = if args.keys.files.is_empty() { Some(Path::new("-")) } else { None };
     Ok(Some(Inputs::new(&keys, others.chain(members))?.with_digests(args.hex_digests)))
 }
@@ -214,7 +214,7 @@ fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter>
     let key = image_file::secret(&args.hashing.secret)?;
     let spec = |capacity| {
         let spec = format.spec(capacity, rate, args.variant.as_deref(), args.hashing.seed.unwrap_or(0))?;
-        Ok::<Spec, petal::Error>(Spec { key, ..spec })
+        Ok::<Spec, petal::Error>(Spec { secret: key, ..spec })
     };
     let capacity = match args.capacity {
         Some(capacity) => capacity,
@@ -263,7 +263,7 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, others: Option<&Other
     let mut builder = Builder::new(spec, options(&args.resources))?;
     let hasher = builder.hasher();
     if let Some(old) = &args.update {
-        let filter = image_file::open(old, Mode::Read, spec.key)?;
+        let filter = image_file::open(old, Mode::Read, spec.secret)?;
         builder.update(&filter).map_err(|error| Failure::at(old, &error))?;
     }
     if !args.universe.is_empty() {

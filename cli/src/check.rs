@@ -25,7 +25,7 @@ pub fn run(args: &args::Check, common: args::Common) -> Outcome {
     if common.json && !args.count {
         return Err(Failure::new("--json: keys are printed as they are; --count prints how many, also as JSON"));
     }
-    let secret = args.secret.key_file.as_deref();
+    let secret = args.secret.secret_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?
         .with_hashes(args.hashes)
         .with_digests(args.hex_digests);

@@ -18,7 +18,7 @@ struct Counted<'a> {
 }
 
 pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
-    let secret = args.secret.key_file.as_deref();
+    let secret = args.secret.secret_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.filter]))?
         .with_hashes(args.hashes)
         .with_digests(args.hex_digests);

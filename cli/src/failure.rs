@@ -33,7 +33,7 @@ impl Failure {
     /// An error of the library about the file at `path`.
     pub fn at(path: &Path, error: &petal::Error) -> Failure {
         let hint = match error.status() {
-            petal::Status::SecretMissing | petal::Status::SecretMismatch => "; --key-file FILE gives the right one",
+            petal::Status::SecretMissing | petal::Status::SecretMismatch => "; --secret-file FILE gives the right one",
             petal::Status::Unclean => "; build it again, or see petal help mark-clean",
             _ => "",
         };

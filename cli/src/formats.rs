@@ -51,7 +51,7 @@ pub fn import(args: &args::Import, common: args::Common) -> Outcome {
         bits: args.bits.unwrap_or(0),
         hashes: args.hashes.unwrap_or(0),
         seed: args.seed.unwrap_or(0),
-        key: image_file::secret(&args.secret)?,
+        secret: image_file::secret(&args.secret)?,
         rice_bits: args.rice_bits.unwrap_or(0),
         multiplier: args.multiplier.unwrap_or(0),
     };

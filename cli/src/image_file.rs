@@ -118,8 +118,8 @@ impl Described for Handle {
 }
 
 /// Opens the filter in the file at `path`, or reads a filter from standard input.
-pub fn open(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Filter> {
-    filter(path, open_any(path, mode, key)?)
+pub fn open(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Filter> {
+    filter(path, open_any(path, mode, secret)?)
 }
 
 /// The opened handle as a filter; every other handle is refused.
@@ -139,24 +139,24 @@ fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
 }
 
 /// Opens the map in the file at `path`, or reads a map from standard input.
-pub fn open_map(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Map> {
-    match open_any(path, mode, key)? {
+pub fn open_map(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Map> {
+    match open_any(path, mode, secret)? {
         Handle::Map(map) => Ok(map),
         other => Err(is_other(path, &other, "map")),
     }
 }
 
 /// Opens the sketch in the file at `path`, or reads a sketch from standard input.
-pub fn open_sketch(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Sketch> {
-    match open_any(path, mode, key)? {
+pub fn open_sketch(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Sketch> {
+    match open_any(path, mode, secret)? {
         Handle::Sketch(sketch) => Ok(sketch),
         other => Err(is_other(path, &other, "sketch")),
     }
 }
 
 /// Opens the digest in the file at `path`, or reads a digest from standard input.
-pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
-    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
+pub fn open_digest(path: &Path, secret: Option<SecretKey>) -> Outcome<Digest> {
+    let options = OpenOptions { mode: Mode::Read, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
@@ -165,8 +165,8 @@ pub fn open_digest(path: &Path, key: Option<SecretKey>) -> Outcome<Digest> {
 }
 
 /// Opens the index in the file at `path`, or reads an index from standard input.
-pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> {
-    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
+pub fn open_index(path: &Path, secret: Option<SecretKey>) -> Outcome<petal::Index> {
+    let options = OpenOptions { mode: Mode::Read, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
         true => petal::load_as(&image(path)?, &options).map_err(failed),
@@ -176,8 +176,8 @@ pub fn open_index(path: &Path, key: Option<SecretKey>) -> Outcome<petal::Index> 
 
 /// Opens the image in the file at `path`, or reads one from standard input. A map of a kind that never
 /// changes is opened for reading even in [`Mode::Write`].
-pub fn open_any(path: &Path, mode: Mode, key: Option<SecretKey>) -> Outcome<Handle> {
-    let options = OpenOptions { mode, key, ..OpenOptions::default() };
+pub fn open_any(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Handle> {
+    let options = OpenOptions { mode, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     if path.is_dir() {
         return Err(Failure::new(format_args!("{}: is a directory", shown(path))));
@@ -221,11 +221,11 @@ const MOST_TO_RECOGNISE: u64 = 1 << 30;
 
 /// Opens an image for reading, or imports another system's filter. The format is `format`; without it, the file's bytes
 /// decide.
-pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>) -> Outcome<Handle> {
+pub fn open_or_import(path: &Path, secret: Option<SecretKey>, format: Option<&str>) -> Outcome<Handle> {
     if let Some(format) = format {
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
     }
-    let options = OpenOptions { mode: Mode::Read, key, ..OpenOptions::default() };
+    let options = OpenOptions { mode: Mode::Read, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     let (bytes, outcome) = if comes_once(path) && !path.is_dir() {
         let mut bytes = Vec::new();
@@ -244,7 +244,7 @@ pub fn open_or_import(path: &Path, key: Option<SecretKey>, format: Option<&str>)
     } else {
         let regular = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_TO_RECOGNISE);
         if regular.is_none() {
-            return open_any(path, Mode::Read, key);
+            return open_any(path, Mode::Read, secret);
         }
         match petal::open_as::<Handle>(path, &options) {
             Err(error) if is_foreign(&error) => {
@@ -503,12 +503,12 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
 
 /// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a newline.
 pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
-    let Some(path) = &args.key_file else { return Ok(None) };
-    let failed = |error| Failure::io(format_args!("--key-file {}", shown(path)), &error);
+    let Some(path) = &args.secret_file else { return Ok(None) };
+    let failed = |error| Failure::io(format_args!("--secret-file {}", shown(path)), &error);
     let mut bytes = Vec::new();
     let file = if is_standard(path) { stdin() } else { File::open(path) };
     file.and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
-    let refused = |why| Err(Failure::new(format_args!("--key-file {}: {why}", shown(path))));
+    let refused = |why| Err(Failure::new(format_args!("--secret-file {}: {why}", shown(path))));
     match parse_secret(&bytes) {
         Some(key) if key == SecretKey::default() => refused("all zeros are no secret key"),
         Some(key) => Ok(Some(key)),

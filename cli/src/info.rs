@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub struct Description {
     kind: &'static str,
     hash: &'static str,
-    /// The seed of the hash function; the identifier of the key for a filter with a secret key.
+    /// The seed of the hash function; the identifier of the secret for a filter with a secret key.
     seed: u64,
     format_version: u16,
     layout_version: u16,

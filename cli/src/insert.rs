@@ -13,7 +13,7 @@ pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     }
-    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?
+    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.secret_file.as_deref())?
         .with_hashes(args.hashes)
         .with_digests(args.hex_digests);
     let able = (Capabilities::INSERT, "insert");

@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 
 pub fn build(args: &args::map::Build, common: args::Common) -> Outcome {
-    let inputs = Inputs::of_entries(&args.entries, args.hashing.secret.key_file.as_deref())?;
+    let inputs = Inputs::of_entries(&args.entries, args.hashing.secret.secret_file.as_deref())?;
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
     let spec = spec::of_map(args)?;
@@ -101,7 +101,7 @@ struct Valued<'a> {
 }
 
 pub fn get(args: &args::map::Get, common: args::Common) -> Outcome {
-    let secret = args.secret.key_file.as_deref();
+    let secret = args.secret.secret_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.map]))?;
     let map = image_file::open_map(&args.map, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::refuse_keys(&args.map, &map, &inputs)?;

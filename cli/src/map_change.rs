@@ -60,7 +60,7 @@ struct Done {
 impl Change {
     /// Changes the map in its file. Changes before a failure stay, and the file is sound.
     fn run(&self, args: &args::map::Change) -> Outcome<(Map, Done)> {
-        let inputs = Inputs::of_entries(&args.entries, args.secret.key_file.as_deref())?;
+        let inputs = Inputs::of_entries(&args.entries, args.secret.secret_file.as_deref())?;
         let (mut map, _lock) =
             image_file::open_to_change(&args.map, &args.secret, &inputs, self.able, image_file::open_map)?;
         let mut done = Done::default();

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 pub fn run(args: &args::KeysOfFilter, common: args::Common) -> Outcome {
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
-    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?
+    let inputs = Inputs::new(&args.keys, args.secret.secret_file.as_deref())?
         .with_hashes(args.hashes)
         .with_digests(args.hex_digests);
     let able = (Capabilities::REJUVENATE, "rejuvenate");

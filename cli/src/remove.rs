@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 pub fn run(args: &args::Change, common: args::Common) -> Outcome {
     let args::Change { counts, of: args } = args;
     stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
-    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.key_file.as_deref())?
+    let inputs = Inputs::with_counts(&args.keys, counts, args.secret.secret_file.as_deref())?
         .with_hashes(args.hashes)
         .with_digests(args.hex_digests);
     let able = (Capabilities::REMOVE, "remove");

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
-    let secret = args.hashing.secret.key_file.as_deref();
+    let secret = args.hashing.secret.secret_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret)?.with_hashes(args.numbers.numbers).with_values(args.values.values);
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
@@ -77,7 +77,7 @@ fn change_file(
     if common.json {
         stdio::check_output().map_err(|error| Failure::io("standard output", &error))?;
     }
-    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?.with_hashes(args.numbers.numbers);
+    let inputs = Inputs::new(&args.keys, args.secret.secret_file.as_deref())?.with_hashes(args.numbers.numbers);
     let inputs = inputs.with_values(args.values.values);
     let (mut sketch, _lock) = image_file::open_to_change(&args.sketch, &args.secret, &inputs, able, open_sketch)?;
     let changed = change(&mut sketch, &inputs, doing, give);

@@ -22,7 +22,7 @@ struct KeyReport<'a> {
 }
 
 pub fn get(args: &args::sketch::Get, common: args::Common) -> Outcome {
-    let secret = args.secret.key_file.as_deref();
+    let secret = args.secret.secret_file.as_deref();
     let inputs = Inputs::new(&args.keys, secret.into_iter().chain([&*args.sketch]))?.with_hashes(args.numbers.numbers);
     let sketch = open_sketch(&args.sketch, Mode::Read, image_file::secret(&args.secret)?)?;
     image_file::refuse_keys(&args.sketch, &sketch, &inputs)?;

@@ -28,7 +28,7 @@ pub fn of_build(args: &args::Build, kind: Option<&str>, digest_bits: Option<u64>
     let Some(bits) = digest_bits else {
         return with(spec, args.kind.as_deref().or(kind), &args.hashing, &args.set);
     };
-    let hashing = args::Hashing { hash: None, seed: None, secret: args::Secret { key_file: None } };
+    let hashing = args::Hashing { hash: None, seed: None, secret: args::Secret { secret_file: None } };
     let spec = with(spec, args.kind.as_deref().or(Some(DIGEST_KIND)), &hashing, &args.set)?;
     let spec = Spec { hash: HashFunction::Digest, seed: bits, ..spec };
     // A wrong length is reported before the first key is read.
@@ -152,7 +152,7 @@ fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[Str
         kind: row.map(|row| row.kind),
         hash: hashing.hash.as_deref().and_then(HashFunction::from_name).unwrap_or(default_hash),
         seed: hashing.seed.unwrap_or(0),
-        key,
+        secret: key,
         ..spec
     };
     for text in settings {
@@ -168,8 +168,10 @@ fn with(spec: Spec, kind: Option<&str>, hashing: &args::Hashing, settings: &[Str
         spec.set(parameter, value).map_err(failed)?;
     }
     let hasher = spec.hasher().map_err(|error| match error.status() {
-        Status::SecretMissing => Failure::new(format_args!("--hash {} needs a secret key: --key-file FILE", spec.hash)),
-        Status::Contradiction if key.is_some() => Failure::new(format_args!("--key-file: {error}")),
+        Status::SecretMissing => {
+            Failure::new(format_args!("--hash {} needs a secret key: --secret-file FILE", spec.hash))
+        }
+        Status::Contradiction if key.is_some() => Failure::new(format_args!("--secret-file: {error}")),
         Status::Contradiction => Failure::new(format_args!("--seed: {error}")),
         _ => error.into(),
     })?;

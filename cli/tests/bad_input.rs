@@ -121,9 +121,9 @@ fn contradictions_are_refused() {
         ("--hashes 3", &["--bits"]),
         ("--fpr 0.1 --hashes 3", &["--hashes"]),
         ("--bits 1024 --set foldable=1", &["foldable", "bits = 1024"]),
-        ("--hash siphash13", &["--hash siphash13", "--key-file"]),
-        ("--hash xxh3 --key-file secret", &["--key-file", "xxh3"]),
-        ("--seed 7 --key-file secret", &["seed = 7"]),
+        ("--hash siphash13", &["--hash siphash13", "--secret-file"]),
+        ("--hash xxh3 --secret-file secret", &["--secret-file", "xxh3"]),
+        ("--seed 7 --secret-file secret", &["seed = 7"]),
         ("--hash external", &["--hash external", "bytes"]),
     ];
     let before = place.names();
@@ -138,18 +138,23 @@ fn secret_keys_have_one_length() {
     let place = place();
     for (name, content) in [("short", &b"0123456789abcde"[..]), ("long", b"0123456789abcdefg"), ("none", b"")] {
         place.file(name, content);
-        place.petal(&format!("build --key-file {name} -o out keys")).names(&["--key-file", name, "16 bytes", "32"]);
+        place.petal(&format!("build --secret-file {name} -o out keys")).names(&[
+            "--secret-file",
+            name,
+            "16 bytes",
+            "32",
+        ]);
     }
     place.file("letters", b"zz303132333435363738396162636465");
-    place.petal("check --key-file letters filter keys").names(&["--key-file letters", "16 bytes"]);
+    place.petal("check --secret-file letters filter keys").names(&["--secret-file letters", "16 bytes"]);
     // No secret at all.
     for (name, content) in [("zeros", &[0; 16][..]), ("digits", &[b'0'; 32])] {
         place.file(name, content);
-        place.petal(&format!("build --key-file {name} -o out keys")).names(&["--key-file", name, "all zeros"]);
+        place.petal(&format!("build --secret-file {name} -o out keys")).names(&["--secret-file", name, "all zeros"]);
     }
-    place.petal("build --key-file nowhere -o out keys").names(&["--key-file nowhere"]);
+    place.petal("build --secret-file nowhere -o out keys").names(&["--secret-file nowhere"]);
     place.file("secret", b"0123456789abcdef");
-    place.petal("check --key-file secret filter keys").names(&["filter", "secret key"]);
+    place.petal("check --secret-file secret filter keys").names(&["filter", "secret key"]);
     assert!(!place.path("out").exists());
 }
 
@@ -219,7 +224,7 @@ fn unlike_filters_are_not_combined() {
         ("--bits 2048 --hashes 5", "bits"),
         ("--seed 1", "seed"),
         ("--hash xxh64", "hash"),
-        ("--key-file secret", "hash"),
+        ("--secret-file secret", "hash"),
         ("--kind bloom", "kind"),
     ];
     for (options, difference) in others {

@@ -107,7 +107,7 @@ fn filters_are_built_in_formats() {
     place.file("secret", *b"0123456789abcdef");
     for format in FORMATS.iter().filter(|format| format.spec.is_some()) {
         let name = format.name;
-        let key = if name == "bip158" { "--key-file secret" } else { "" };
+        let key = if name == "bip158" { "--secret-file secret" } else { "" };
         place.petal(&format!("build --format {name} {key} --capacity 1000 -o foreign many")).quiet();
         for variant in format.variants {
             place.petal(&format!("build --format {name} --variant {variant} --capacity 1000 -o foreign many")).quiet();

@@ -441,20 +441,20 @@ fn a_secret_key_is_needed_again() {
     place.file("secret", b"0123456789abcdef");
     place.file("hex", b"30313233343536373839616263646566\n");
     place.file("other", b"0123456789abcdeF");
-    place.petal("build --key-file secret -o filter keys").quiet();
+    place.petal("build --secret-file secret -o filter keys").quiet();
     let keyed = info(&place.path("filter"));
     assert_eq!(keyed["hash"], "siphash13");
     // What identifies the key is not the key.
     assert!(keyed["seed"].as_u64().is_some_and(|identifier| identifier != 0));
     let bytes = fs::read(place.path("filter")).unwrap();
     assert!(!bytes.windows(16).any(|window| window == b"0123456789abcdef"), "the key is in the file");
-    place.petal("build --hash siphash13 --key-file hex -o again keys").quiet();
+    place.petal("build --hash siphash13 --secret-file hex -o again keys").quiet();
     assert_eq!(fs::read(place.path("again")).unwrap(), bytes);
-    assert_eq!(place.petal("check -c --key-file hex filter keys").text(), "1000\n");
-    place.petal_on("insert --key-file secret filter", b"one more\n").quiet();
-    place.petal("check filter keys").names(&["filter", "--key-file"]);
-    place.petal("insert filter keys").names(&["filter", "--key-file"]);
-    place.petal("check --key-file other filter keys").names(&["filter", "--key-file", "identifier"]);
+    assert_eq!(place.petal("check -c --secret-file hex filter keys").text(), "1000\n");
+    place.petal_on("insert --secret-file secret filter", b"one more\n").quiet();
+    place.petal("check filter keys").names(&["filter", "--secret-file"]);
+    place.petal("insert filter keys").names(&["filter", "--secret-file"]);
+    place.petal("check --secret-file other filter keys").names(&["filter", "--secret-file", "identifier"]);
     // What needs no keys needs no secret.
     place.petal("verify filter").quiet();
     place.petal("merge filter again -o both").quiet();

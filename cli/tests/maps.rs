@@ -156,9 +156,9 @@ fn maps_under_a_secret() {
     let place = Place::new();
     place.file("table", table(0..100));
     place.file("secret", b"0123456789abcdef");
-    place.petal("map build --key-file secret -o map table").quiet();
-    place.petal_on("map get map", b"key 3\n").names(&["map", "--key-file"]);
-    assert_eq!(place.petal_on("map get --key-file secret map", b"key 3\n").text(), "key 3\t9\n");
+    place.petal("map build --secret-file secret -o map table").quiet();
+    place.petal_on("map get map", b"key 3\n").names(&["map", "--secret-file"]);
+    assert_eq!(place.petal_on("map get --secret-file secret map", b"key 3\n").text(), "key 3\t9\n");
 }
 
 /// The kinds of map that can do this.
@@ -247,10 +247,10 @@ fn what_cannot_be_put_or_replaced_is_refused() {
             continue;
         };
         place.petal(&format!("map {verb} map map")).names(&["map: is one of the files to read too"]);
-        place.petal(&format!("map build --kind {} --key-file secret -o map table", row.name)).quiet();
-        place.petal(&format!("map {verb} map table")).names(&["--key-file"]);
-        assert_eq!(place.petal(&format!("map {verb} --key-file secret map table")).status, 0);
-        place.petal_on(&format!("map {verb} --key-file - map -"), b"").names(&["only once"]);
+        place.petal(&format!("map build --kind {} --secret-file secret -o map table", row.name)).quiet();
+        place.petal(&format!("map {verb} map table")).names(&["--secret-file"]);
+        assert_eq!(place.petal(&format!("map {verb} --secret-file secret map table")).status, 0);
+        place.petal_on(&format!("map {verb} --secret-file - map -"), b"").names(&["only once"]);
         // A file whose writer did not come to its end: mark-clean makes it clean.
         place.petal(&format!("map build --kind {} -o map table", row.name)).quiet();
         let clean = fs::read(place.path("map")).unwrap();

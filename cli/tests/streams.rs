@@ -78,8 +78,8 @@ fn a_filter_and_a_secret_may_come_from_standard_input() {
     }
     assert_eq!(place.petal_on("merge - filter", &filter).quiet(), place.petal("merge filter filter").quiet());
     place.petal_on("fold --fpr 0.9 -", &filter);
-    let keyed = place.petal_on("build --key-file - keys", b"0123456789abcdef").quiet();
-    assert_eq!(keyed, place.petal("build --key-file secret keys").quiet());
+    let keyed = place.petal_on("build --secret-file - keys", b"0123456789abcdef").quiet();
+    assert_eq!(keyed, place.petal("build --secret-file secret keys").quiet());
     // What is no filter, or not a whole one, or more.
     place.petal_on("info -", b"x").names(&["standard input", "Petal"]);
     place.petal_on("verify -", &filter[..300]).names(&["standard input"]);
@@ -88,7 +88,9 @@ fn a_filter_and_a_secret_may_come_from_standard_input() {
     flipped[300] ^= 1;
     place.petal_on("verify -", &flipped).names(&["standard input"]);
     // Only one thing can come from there, and a file is needed to change one.
-    for line in ["check -", "check - -", "info - -", "merge - - -o x", "build --key-file -", "check --key-file - -"] {
+    for line in
+        ["check -", "check - -", "info - -", "merge - - -o x", "build --secret-file -", "check --secret-file - -"]
+    {
         place.petal_on(line, &filter).names(&["standard input (-) can be read only once"]);
     }
     for line in ["insert - keys", "mark-clean -"] {

@@ -61,7 +61,7 @@ fn permissions_are_respected() {
     let before = fs::read(place.path("filter")).unwrap();
     unprivileged(&place, "build -o out secret").names(&["secret", "ermission denied"]);
     unprivileged(&place, "check filter secret").names(&["secret", "ermission denied"]);
-    unprivileged(&place, "build --key-file secret -o out keys").names(&["--key-file secret", "ermission denied"]);
+    unprivileged(&place, "build --secret-file secret -o out keys").names(&["--secret-file secret", "ermission denied"]);
     for line in ["check closed keys", "info closed", "verify closed", "merge filter closed -o folder/out"] {
         unprivileged(&place, line).names(&["closed", "denies access"]);
     }

@@ -64,14 +64,14 @@ static petal_aggregate_outcome add(petal_aggregate **all, uint64_t aggregator, u
     petal_aggregate_state_value previous[STATES];
     petal_aggregate_answer answer;
     size_t count = 0;
-    must(petal_aggregate_list_sent_u64(all[teller], aggregator, told, STATES, &count, &error));
+    must(petal_aggregate_list_sent(all[teller], &aggregator, sizeof aggregator, told, STATES, &count, &error));
     for (size_t i = 0; i < count; i++) {
         previous[i].state = told[i];
         previous[i].value = value_of(teller, told[i]);
     }
-    must(petal_aggregate_add_u64(all[aggregator], teller, state, value_of(teller, state), previous, count, &answer,
-                                  &error));
-    must(petal_aggregate_record_sent_u64(all[teller], aggregator, state, &answer, &error));
+    must(petal_aggregate_add(all[aggregator], &teller, sizeof teller, state, value_of(teller, state), previous, count,
+                             &answer, &error));
+    must(petal_aggregate_record_sent(all[teller], &aggregator, sizeof aggregator, state, &answer, &error));
     return answer.outcome;
 }
 

@@ -40,7 +40,7 @@ static void make(struct limiter *limiter, double window, uint64_t pairs, double 
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_SPECTRAL, .capacity = pairs,
                        .false_positive_rate = 0.01, .hash = PETAL_HASH_SIPHASH13};
     FILE *random = fopen("/dev/urandom", "rb");
-    if (!random || fread(spec.key, 1, sizeof spec.key, random) != sizeof spec.key) exit(1);
+    if (!random || fread(spec.secret, 1, sizeof spec.secret, random) != sizeof spec.secret) exit(1);
     fclose(random);
     must(petal_spec_set_choice(&spec, "method", "minimal_increase", &error)); /* nothing is ever removed */
     must(petal_spec_set(&spec, "counter_bits", greatest < 255 ? 8 : 16, &error));

@@ -64,7 +64,7 @@ static void make(struct window *window, double seconds, uint64_t messages_in_a_s
     petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROTATING, .capacity = messages_in_a_step,
                        .false_positive_rate = 1e-4, .hash = PETAL_HASH_SIPHASH13};
     FILE *random = fopen("/dev/urandom", "rb");
-    if (!random || fread(spec.key, 1, sizeof spec.key, random) != sizeof spec.key) exit(1);
+    if (!random || fread(spec.secret, 1, sizeof spec.secret, random) != sizeof spec.secret) exit(1);
     fclose(random);
     must(petal_spec_set(&spec, "generations", GENERATIONS, &error));
     must(petal_spec_set(&spec, "clock", 1, &error)); /* steps, not keys */

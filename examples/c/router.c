@@ -74,7 +74,8 @@ static void make_network(const petal_spec *spec) {
         nodes[i].x = (double)draw(1000), nodes[i].y = (double)draw(1000);
         must(petal_router_new(spec, i, &nodes[i].router, &error));
         for (uint64_t object = 0; object < OBJECTS; object++) {
-            must(petal_router_insert_u64(nodes[i].router, OBJECTS * i + object));
+            const uint64_t key = OBJECTS * i + object;
+            must(petal_router_insert(nodes[i].router, &key, sizeof key));
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -141,7 +142,7 @@ static struct way look_up(size_t from, uint64_t object) {
     for (;;) {
         const size_t at = way.nodes[way.length - 1];
         petal_router_route route = {0};
-        must(petal_router_walk_u64(nodes[at].router, object, &walk, &route));
+        must(petal_router_walk(nodes[at].router, &object, sizeof object, &walk, &route));
         /* The node knows exactly what it has. If it does not have the object after all, the query goes on. */
         if (route.kind == PETAL_ROUTER_ROUTE_HERE && at == object / OBJECTS) way.found = true;
         if (way.found || route.kind == PETAL_ROUTER_ROUTE_FALL_BACK) return way;

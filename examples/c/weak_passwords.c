@@ -121,9 +121,9 @@ int main(int argc, char **argv) {
             rebuild = true;
         } else if (option == 'k') {
             FILE *file = open_or_exit(optarg);
-            if (fread(spec.key, sizeof spec.key, 1, file) != 1) return 1;
+            if (fread(spec.secret, sizeof spec.secret, 1, file) != 1) return 1;
             fclose(file);
-            memcpy(options.key, spec.key, sizeof options.key);
+            memcpy(options.secret, spec.secret, sizeof options.secret);
             spec.hash = PETAL_HASH_SIPHASH13;
         } else {
             fprintf(stderr, "usage: weak_passwords [-l LIST] [-f FILTER] [-k KEYFILE] [-r] [PASSWORD...]\n");

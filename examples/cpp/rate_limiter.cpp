@@ -38,7 +38,7 @@ class rate_limiter {
     const double bits = std::max(allowed.per_host, allowed.per_user) < 255 ? 8 : 16;
     petal::spec spec;
     spec.kind(PETAL_KIND_SPECTRAL).capacity(pairs).false_positive_rate(0.01).set("counter_bits", bits);
-    spec.hash_function(PETAL_HASH_SIPHASH13).key(key);
+    spec.hash_function(PETAL_HASH_SIPHASH13).secret(key);
     spec.set("method", "minimal_increase");  // nothing is ever removed
     now_ = petal::filter(spec);
     before_ = petal::filter(spec);

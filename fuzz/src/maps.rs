@@ -116,8 +116,8 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
             assert!(!contradicts, "a key has two values");
             assert_eq!((builder.count(), map.insertions()), (0, model.insertions));
             check(&map, &model);
-            reopen(&map, &model, spec.key);
-            change(map, model, spec.key, input)
+            reopen(&map, &model, spec.secret);
+            change(map, model, spec.secret, input)
         }
         Err(error) => {
             assert_eq!(builder.count(), model.insertions, "the keys stay");
@@ -155,14 +155,18 @@ fn memory_of(bytes: &[u8]) -> Vec<u64> {
 /// What opens from the map's image, in every mode that its row allows, is the map.
 fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
     let bytes = image(map);
-    let options = OpenOptions { mode: Mode::Load, key, ..OpenOptions::default() };
+    let options = OpenOptions { mode: Mode::Load, secret: key, ..OpenOptions::default() };
     assert_eq!(petal::load(&bytes, &options).unwrap_err().status(), Status::Unsupported, "a map is no filter");
     let mut memory = memory_of(&bytes);
     let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
     for mode in [Mode::Load, Mode::Read, Mode::Write, Mode::Share] {
         // SAFETY: the memory outlives the map, which alone uses it.
         let opened = unsafe {
-            petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, key, ..OpenOptions::default() })
+            petal::open_buffer_as::<Map>(
+                place,
+                bytes.len(),
+                &OpenOptions { mode, secret: key, ..OpenOptions::default() },
+            )
         };
         assert_eq!(opened.is_ok(), crate::specs::opens(map.base().row(), map.base().geometry(), mode), "{mode:?}");
         if let Ok(again) = opened {
@@ -193,7 +197,7 @@ fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstru
                     petal::open_buffer_as::<Map>(
                         place,
                         bytes.len(),
-                        &OpenOptions { mode, key, ..OpenOptions::default() },
+                        &OpenOptions { mode, secret: key, ..OpenOptions::default() },
                     )
                 };
                 if let Ok(opened) = opened {

@@ -30,7 +30,7 @@ pub fn spec(input: &mut Unstructured) -> Result<Spec> {
     let row = *input.choose(&rows)?;
     let hash = *input.choose(&HashFunction::ALL)?;
     let keyed = hash == HashFunction::SipHash13;
-    let mut spec = Spec { kind: Some(row.kind), hash, key: keyed.then_some(SECRET), ..Spec::default() };
+    let mut spec = Spec { kind: Some(row.kind), hash, secret: keyed.then_some(SECRET), ..Spec::default() };
     if !keyed {
         spec.seed = *input.choose(&[0, 1, u64::MAX])?;
     }
@@ -58,7 +58,7 @@ pub fn spec(input: &mut Unstructured) -> Result<Spec> {
             3 => spec.bits = u64::arbitrary(input)?,
             4 => spec.hashes = u32::arbitrary(input)?,
             5 => spec.seed = u64::arbitrary(input)?,
-            6 => spec.key = (!keyed).then_some(SECRET),
+            6 => spec.secret = (!keyed).then_some(SECRET),
             7 => spec.parameters[0].value = f64::arbitrary(input)?,
             _ => spec.parameters[7] = Setting { id: u32::arbitrary(input)?, value: f64::arbitrary(input)? },
         }

@@ -169,7 +169,7 @@ impl Slot {
         let is_told = !(is_long || is_multiset && filter.measure().saturated > 0);
         if self.exact && row.is_canonical && row.is_made_empty() && is_told {
             let mut spec = filter.base().spec();
-            spec.key = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
+            spec.secret = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
             let mut again = petal::create(&spec).expect("the spec of a filter is possible");
             for (hash, times) in hashes {
                 for _ in 0..if is_multiset { *times } else { 1 } {
@@ -190,7 +190,7 @@ impl Slot {
         let mut memory: Vec<u64> =
             bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         let place = NonNull::new(memory.as_mut_ptr().cast()).expect("a vector");
-        let options = OpenOptions { mode, key: (keyed && key).then_some(SECRET), ..OpenOptions::default() };
+        let options = OpenOptions { mode, secret: (keyed && key).then_some(SECRET), ..OpenOptions::default() };
         // SAFETY: the memory stays with the filter, which alone uses it.
         let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
         let row = self.filter.base().row();
@@ -205,7 +205,7 @@ impl Slot {
         assert!(!is_refused, "{} opens in the mode {mode:?}", row.name);
         assert!(filter.equals(&self.filter));
         let external = self.filter.base().header().hash == HashFunction::External;
-        assert_eq!(filter.base().hasher().can_hash(), !external && keyed == options.key.is_some());
+        assert_eq!(filter.base().hasher().can_hash(), !external && keyed == options.secret.is_some());
         self.filter = filter;
         self.memory = (mode != Mode::Load).then_some(memory);
     }

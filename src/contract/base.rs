@@ -56,7 +56,7 @@ impl Base {
         &self.header.geometry
     }
 
-    /// The hash function with its seed or key.
+    /// The hash function with its seed or secret.
     pub fn hasher(&self) -> &Hasher {
         &self.hasher
     }
@@ -200,7 +200,7 @@ impl Base {
     }
 
     /// The identity that two filters must share to combine: kind, layout, the identity of the geometry, and hash
-    /// function with its seed or key.
+    /// function with its seed or secret.
     pub fn compatibility_id(&self) -> [u8; 16] {
         self.header.compatibility_id(&(self.row.identity)(self.geometry()))
     }
@@ -229,7 +229,7 @@ impl Base {
             hashes,
             hash: *hash,
             seed: if hash.is_keyed() { 0 } else { *identifier },
-            key: None,
+            secret: None,
             kernel: self.instructions.kernel(),
             parameters,
         }
@@ -426,7 +426,7 @@ pub(crate) fn check_compatible(a: &Base, b: &Base) -> Result<()> {
     } else if a.hash != b.hash {
         error!(Incompatible, "the filters differ in hash: {} and {}", a.hash, b.hash)
     } else if a.identifier != b.identifier {
-        error!(Incompatible, "the filters differ in seed or key: {:#x} and {:#x}", a.identifier, b.identifier)
+        error!(Incompatible, "the filters differ in seed or secret: {:#x} and {:#x}", a.identifier, b.identifier)
     } else if let Some((name, x, y)) = differing_parameter(row, &ga, &gb) {
         error!(Incompatible, "the filters differ in {name}: {x} and {y}")
     } else {

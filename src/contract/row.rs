@@ -183,10 +183,10 @@ impl Row {
     /// As [`Hasher::new`], and [`Status::Contradiction`](crate::Status::Contradiction) for a hash function that the
     /// kind cannot have.
     pub fn hasher(&self, spec: &Spec) -> Result<Hasher> {
-        let Spec { hash, seed, ref key, .. } = *spec;
+        let Spec { hash, seed, ref secret, .. } = *spec;
         let name = self.name;
         match (self.own_hash(), hash) {
-            (Some(own), _) if hash == own || hash == HashFunction::Xxh3 => Hasher::new(own, seed, key.as_ref()),
+            (Some(own), _) if hash == own || hash == HashFunction::Xxh3 => Hasher::new(own, seed, secret.as_ref()),
             (Some(HashFunction::Identity), _) => {
                 Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, whose keys are integers"))
             }

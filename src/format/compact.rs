@@ -1,5 +1,5 @@
 //! The compact form of a filter: its payload and a trailer of 8 to 24 bytes, for filters that live inside the files of
-//! other systems. The form has no hash function, seed, key, count, capacity or state.
+//! other systems. The form has no hash function, seed, secret, count, capacity or state.
 //!
 //! A reader must trust the trailer before it looks at the payload, and cannot read a large payload for that. So the
 //! checksum has two parts: a residue and a digest. The residue covers what the trailer says, together with the length.

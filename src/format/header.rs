@@ -122,7 +122,7 @@ impl Header {
     }
 
     /// The identity that two filters must share to combine: kind, layout, this part of the geometry, and hash function
-    /// with its seed or key.
+    /// with its seed or secret.
     pub fn compatibility_id(&self, identity: &Geometry) -> [u8; 16] {
         let mut bytes = [0; 96];
         let mut writer = Writer(&mut bytes);

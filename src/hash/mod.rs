@@ -42,7 +42,7 @@ pub const DIGEST_BITS: core::ops::RangeInclusive<u64> = 128..=512;
 #[derive(Clone)]
 pub struct Hasher {
     function: HashFunction,
-    /// The seed; the key's identifier for a keyed function; the caller's tag for an external function or none; the
+    /// The seed; the secret's identifier for a keyed function; the caller's tag for an external function or none; the
     /// number of bits for digests.
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
@@ -54,21 +54,21 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// A hasher for `function`. `seed` seeds XXH3 and XXH64 and tags external hashes and integers; SipHash takes `key`
-    /// instead.
+    /// A hasher for `function`. `seed` seeds XXH3 and XXH64 and tags external hashes and integers; SipHash takes
+    /// `secret` instead.
     ///
     /// # Errors
-    /// [`Status::SecretMissing`] for a keyed function without a key; [`Status::Contradiction`] for a key or a seed that
-    /// the function would not use.
-    pub fn new(function: HashFunction, seed: u64, key: Option<&SecretKey>) -> Result<Hasher> {
-        match (function, key) {
+    /// [`Status::SecretMissing`] for a keyed function without a secret; [`Status::Contradiction`] for a secret or a
+    /// seed that the function would not use.
+    pub fn new(function: HashFunction, seed: u64, secret: Option<&SecretKey>) -> Result<Hasher> {
+        match (function, secret) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
                 Err(error!(SecretMissing, "hash = {function} needs a secret key that is not all zeros"))
             }
             (HashFunction::SipHash13 | HashFunction::SipHash24, Some(_)) if seed != 0 => {
-                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = {function}, which takes a key"))
+                Err(error!(Contradiction, "seed = {seed} has no meaning with hash = {function}, which takes a secret"))
             }
-            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => Ok(Hasher::keyed(function, key)),
+            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(secret)) => Ok(Hasher::keyed(function, secret)),
             (HashFunction::Xxph3, None) if seed != 0 => {
                 Err(error!(Contradiction, "seed = {seed} has no meaning with hash = xxph3, which takes none"))
             }
@@ -81,15 +81,16 @@ impl Hasher {
         }
     }
 
-    /// The hasher of a filter that was read from an image, which knows the identifier of a key but not the key.
+    /// The hasher of a filter that was read from an image, which knows the identifier of a secret but not the
+    /// secret.
     ///
     /// # Errors
-    /// [`Status::SecretMismatch`] if `key` is not the one with this identifier; [`Status::Contradiction`] for a key to
-    /// a function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
-    pub fn reopen(function: HashFunction, identifier: u64, key: Option<&SecretKey>) -> Result<Hasher> {
-        match (function, key) {
-            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(key)) => {
-                let hasher = Hasher::keyed(function, key);
+    /// [`Status::SecretMismatch`] if `secret` is not the one with this identifier; [`Status::Contradiction`] for a
+    /// secret to a function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
+    pub fn reopen(function: HashFunction, identifier: u64, secret: Option<&SecretKey>) -> Result<Hasher> {
+        match (function, secret) {
+            (HashFunction::SipHash13 | HashFunction::SipHash24, Some(secret)) => {
+                let hasher = Hasher::keyed(function, secret);
                 if hasher.identifier == identifier {
                     return Ok(hasher);
                 }
@@ -105,20 +106,26 @@ impl Hasher {
                 Corrupt,
                 "the identifier {identifier:#x} has no meaning with hash = xxph3, which takes no seed"
             )),
-            _ => Hasher::new(function, identifier, key),
+            _ => Hasher::new(function, identifier, secret),
         }
     }
 
     /// A hasher of SipHash-1-3 or SipHash-2-4.
-    fn keyed(function: HashFunction, key: &SecretKey) -> Hasher {
-        // The other function of the two, under the same key, is an independent function, so the identifier is not the
-        // hash of any key.
+    fn keyed(function: HashFunction, secret: &SecretKey) -> Hasher {
+        // The other function of the two, under the same secret, is an independent function, so the identifier is not
+        // the hash of any key.
         const LABEL: &[u8] = b"petal key identifier";
         let identifier = match function {
-            HashFunction::SipHash24 => SipHasher13::new_with_key(key).hash(LABEL),
-            _ => SipHasher24::new_with_key(key).hash(LABEL),
+            HashFunction::SipHash24 => SipHasher13::new_with_key(secret).hash(LABEL),
+            _ => SipHasher24::new_with_key(secret).hash(LABEL),
         };
-        Hasher { function, identifier, flip: 0, sip: Some((SipHasher13::new_with_key(key), *key)), of_parts: None }
+        Hasher {
+            function,
+            identifier,
+            flip: 0,
+            sip: Some((SipHasher13::new_with_key(secret), *secret)),
+            of_parts: None,
+        }
     }
 
     /// The hash function.
@@ -126,7 +133,7 @@ impl Hasher {
         self.function
     }
 
-    /// The seed; the key's identifier for a keyed function; the caller's tag for an external one; the number of bits
+    /// The seed; the secret's identifier for a keyed function; the caller's tag for an external one; the number of bits
     /// for digests.
     pub fn identifier(&self) -> u64 {
         self.identifier
@@ -318,7 +325,7 @@ impl Hasher {
 }
 
 impl fmt::Debug for Hasher {
-    /// Shows the identifier, never the key.
+    /// Shows the identifier, never the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({:#x})", self.function, self.identifier)
     }

@@ -64,7 +64,7 @@ impl Index {
     }
 
     /// Appends all rows of another index, without those that were removed. Both need the same width, the same choice of
-    /// nesting, the same number of bits for each feature, and the same hash function with its seed or key.
+    /// nesting, the same number of bits for each feature, and the same hash function with its seed or secret.
     ///
     /// # Errors
     /// [`Status::Incompatible`], which names the first difference; [`Status::Full`] if there is no room for all rows;
@@ -99,7 +99,7 @@ impl Index {
             ("width", a.width, b.width),
             ("nesting", nests, other_nests),
             ("feature_bits", a.feature_bits, b.feature_bits),
-            ("seed or key", self.base().header().identifier, other.base().header().identifier),
+            ("seed or secret", self.base().header().identifier, other.base().header().identifier),
         ];
         if let Some((name, x, y)) = numbers.into_iter().find(|(_, x, y)| x != y) {
             return Err(error!(Incompatible, "the indexes differ in {name}: {x} and {y}"));

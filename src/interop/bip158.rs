@@ -37,8 +37,8 @@ fn compact_size(cursor: &mut Cursor) -> Result<u64> {
 }
 
 fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
-    let &ImportOptions { key, rice_bits, multiplier, .. } = options;
-    ImportOptions { key: None, rice_bits: 0, multiplier: 0, ..*options }.check_unused(FORMAT.name)?;
+    let &ImportOptions { secret, rice_bits, multiplier, .. } = options;
+    ImportOptions { secret: None, rice_bits: 0, multiplier: 0, ..*options }.check_unused(FORMAT.name)?;
     let said = |said: u64, parameter: &crate::Parameter| if said == 0 { parameter.default as u64 } else { said };
     let (rice_bits, multiplier) = (said(rice_bits.into(), &RICE_BITS), said(multiplier, &MULTIPLIER));
     RICE_BITS.check(rice_bits as f64)?;
@@ -50,8 +50,8 @@ fn import(bytes: &[u8], options: &ImportOptions) -> Result<Filter> {
         let length = stream.len();
         error!(Corrupt, "{length} bytes are no stream of {keys} keys with P = {rice_bits} and M = {multiplier}")
     })?;
-    let hash = if key.is_some() { HashFunction::SipHash24 } else { HashFunction::External };
-    let mut spec = Spec { kind: Some(ROW.kind), capacity: keys, hash, key, ..Spec::default() };
+    let hash = if secret.is_some() { HashFunction::SipHash24 } else { HashFunction::External };
+    let mut spec = Spec { kind: Some(ROW.kind), capacity: keys, hash, secret, ..Spec::default() };
     spec.parameters[0] = Setting { id: RICE_BITS.id(), value: rice_bits as f64 };
     spec.parameters[1] = Setting { id: MULTIPLIER.id(), value: multiplier as f64 };
     let mut filter = filter_of(&ROW, &spec, geometry, keys, stream)?;
@@ -85,7 +85,7 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     Ok(())
 }
 
-/// The spec of the basic filter, for any rate above its own. The key is for the caller to set.
+/// The spec of the basic filter, for any rate above its own. The secret is for the caller to set.
 fn spec(wanted: &Wanted) -> Result<Spec> {
     let &Wanted { capacity, false_positive_rate: rate, seed, .. } = wanted;
     super::check_no_seed(seed, FORMAT.name)?;

@@ -48,7 +48,7 @@ pub struct ImportOptions {
     /// The seed of the hash function.
     pub seed: u64,
     /// The secret or public key of the hash function; `None` if it is not given.
-    pub key: Option<SecretKey>,
+    pub secret: Option<SecretKey>,
     /// P of a Golomb-coded set: the bits of a gap's remainder.
     pub rice_bits: u32,
     /// M of a Golomb-coded set: how many numbers there are for each key.
@@ -215,12 +215,12 @@ impl ImportOptions {
     /// # Errors
     /// [`Status::Contradiction`](crate::Status::Contradiction).
     fn check_unused(&self, format: &str) -> Result<()> {
-        let ImportOptions { bits, hashes, seed, key, rice_bits, multiplier } = *self;
+        let ImportOptions { bits, hashes, seed, secret, rice_bits, multiplier } = *self;
         let said = [
             (bits != 0, "bits"),
             (hashes != 0, "hashes"),
             (seed != 0, "seed"),
-            (key.is_some(), "key"),
+            (secret.is_some(), "secret"),
             (rice_bits != 0, "rice_bits"),
             (multiplier != 0, "multiplier"),
         ];

@@ -22,7 +22,7 @@ pub struct CompactOptions {
     /// The seed of XXH3 and XXH64; a tag for external hashes.
     pub seed: u64,
     /// The secret key of SipHash-1-3.
-    pub key: Option<SecretKey>,
+    pub secret: Option<SecretKey>,
     /// Whether the whole payload is checked, however large it is, against its checksum and against what the kind
     /// promises of it. Payloads of up to 4096 bytes are always checked.
     pub verify: bool,
@@ -30,7 +30,7 @@ pub struct CompactOptions {
 
 impl Default for CompactOptions {
     fn default() -> CompactOptions {
-        CompactOptions { hash: HashFunction::Xxh3, seed: 0, key: None, verify: false }
+        CompactOptions { hash: HashFunction::Xxh3, seed: 0, secret: None, verify: false }
     }
 }
 
@@ -79,8 +79,8 @@ impl Form {
 
     /// A filter over the payload.
     fn over(self, words: Words, options: &CompactOptions) -> Result<Filter> {
-        let CompactOptions { hash, seed, key, .. } = *options;
-        let hasher = self.row.hasher(&Spec { hash, seed, key, ..Spec::default() })?;
+        let CompactOptions { hash, seed, secret, .. } = *options;
+        let hasher = self.row.hasher(&Spec { hash, seed, secret, ..Spec::default() })?;
         let header = Header {
             kind: self.row.kind,
             layout_version: self.trailer.layout_version.into(),
@@ -105,8 +105,8 @@ impl Form {
 /// Opens the compact form in a caller's buffer, in place and for reading. Takes constant time for payloads of more than
 /// 4096 bytes, unless the whole payload is to be verified. Takes no memory but the handle's.
 ///
-/// The hash function and its seed or key must be those of the filter that was written: nothing shows if they are not. A
-/// compact form does not say count, capacity and rate, so these are 0.
+/// The hash function and its seed or secret must be those of the filter that was written: nothing shows if they are
+/// not. A compact form does not say count, capacity and rate, so these are 0.
 ///
 /// # Errors
 /// [`Status::Truncated`](crate::Status::Truncated) and [`Status::Foreign`](crate::Status::Foreign) for lengths that no

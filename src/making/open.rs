@@ -76,7 +76,7 @@ pub struct OpenOptions {
     /// How the image is used.
     pub mode: Mode,
     /// The secret key of a keyed filter. Without the key no keys can be hashed, but everything else works.
-    pub key: Option<SecretKey>,
+    pub secret: Option<SecretKey>,
     /// Has the system read a mapped file to its end at opening, so that the first lookups do not wait for the disk.
     /// Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no memory to
     /// spare, opens the file all the same. [`Mode::Load`] reads the whole file in any case, and a buffer has no file.
@@ -191,7 +191,7 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
     if (image.length() as u64) < header.image_bytes() {
         return Err(truncated(&header, image.length() as u64));
     }
-    let (row, hasher) = reopen(&header, options.key.as_ref())?;
+    let (row, hasher) = reopen(&header, options.secret.as_ref())?;
     if options.mode.access().is_writing() {
         let mut start = [0; HEADER_LENGTH];
         image.read(&mut start);
@@ -234,7 +234,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
     loop {
         attempts -= 1;
         let (mut header, checksum) = Header::read(|start| read(start, 0))?;
-        let (row, hasher) = reopen(&header, options.key.as_ref())?;
+        let (row, hasher) = reopen(&header, options.secret.as_ref())?;
         let payload_bytes = header.geometry.payload_bytes;
         // Two sealed images differ in the table's checksum, which is the last word.
         let witness = || {
@@ -278,7 +278,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
 /// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::Corrupt`](crate::Status::Corrupt),
 /// [`Status::SecretMismatch`](crate::Status::SecretMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
-pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
+pub(crate) fn reopen(header: &Header, secret: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
     let row = registry::find(header.kind).filter(|row| header.layout_version <= row.form.layout_version).ok_or_else(
         || {
             let Header { kind, layout_version, .. } = header;
@@ -297,7 +297,7 @@ pub(crate) fn reopen(header: &Header, key: Option<&SecretKey>) -> Result<(&'stat
         return Err(error!(Corrupt, "a {name} filter cannot have the hash function {hash}"));
     }
     row.check_choices(&header.geometry)?;
-    let hasher = Hasher::reopen(header.hash, header.identifier, key).map_err(|error| match header.hash {
+    let hasher = Hasher::reopen(header.hash, header.identifier, secret).map_err(|error| match header.hash {
         HashFunction::Digest if error.status() == Status::OutOfRange => error!(Corrupt, "{error}"),
         _ => error,
     })?;

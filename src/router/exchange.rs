@@ -80,7 +80,7 @@ impl Router {
     /// # Errors
     /// [`Status::OutOfRange`](crate::Status::OutOfRange) for an edge that is not there;
     /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference, for a message of a router
-    /// with other levels, bits, hashes, hash function, seed or key, and for a message of another edge or link;
+    /// with other levels, bits, hashes, hash function, seed or secret, and for a message of another edge or link;
     /// [`Status::Corrupt`](crate::Status::Corrupt) for a message that is damaged, repeated or late;
     /// [`Status::Foreign`](crate::Status::Foreign), [`Status::Truncated`](crate::Status::Truncated),
     /// [`Status::NewerVersion`](crate::Status::NewerVersion); [`Status::OutOfMemory`](crate::Status::OutOfMemory).

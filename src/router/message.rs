@@ -151,7 +151,7 @@ fn check_same(layout: Layout, hasher: &Hasher, theirs: (u8, u32, u32, u64, u64))
         let ours = hasher.identifier();
         return Err(error!(
             Incompatible,
-            "the message and the router differ in seed or key: {identifier:#x} and {ours:#x}"
+            "the message and the router differ in seed or secret: {identifier:#x} and {ours:#x}"
         ));
     }
     Ok(())

@@ -60,7 +60,7 @@ pub struct Spec {
     /// The seed of XXH3 and XXH64; the caller's tag of external hashes; the number of bits of digests.
     pub seed: u64,
     /// The secret key of SipHash-1-3.
-    pub key: Option<SecretKey>,
+    pub secret: Option<SecretKey>,
     /// The instruction set of the inner loops. Not part of the filter's image: all of them do the same.
     pub kernel: Kernel,
     /// The parameters that only this kind takes.
@@ -77,7 +77,7 @@ impl Default for Spec {
             hashes: 0,
             hash: HashFunction::Xxh3,
             seed: 0,
-            key: None,
+            secret: None,
             kernel: Kernel::Best,
             parameters: [Setting::default(); MAX_PARAMETERS],
         }
@@ -85,7 +85,7 @@ impl Default for Spec {
 }
 
 impl fmt::Debug for Spec {
-    /// Shows everything but the key.
+    /// Shows everything but the secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spec")
             .field("kind", &self.kind)
@@ -95,7 +95,7 @@ impl fmt::Debug for Spec {
             .field("hashes", &self.hashes)
             .field("hash", &self.hash)
             .field("seed", &self.seed)
-            .field("keyed", &self.key.is_some())
+            .field("keyed", &self.secret.is_some())
             .field("kernel", &self.kernel)
             .field("parameters", &self.parameters)
             .finish()
@@ -189,7 +189,7 @@ impl Spec {
     /// # Errors
     /// As [`Hasher::new`].
     pub fn hasher(&self) -> Result<Hasher> {
-        Hasher::new(self.hash, self.seed, self.key.as_ref())
+        Hasher::new(self.hash, self.seed, self.secret.as_ref())
     }
 
     /// The size that the spec asks for, with defaults filled in.

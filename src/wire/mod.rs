@@ -53,8 +53,8 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
 }
 
 /// Makes a handle from its packed form `bytes`, in its own memory. `most_bytes` is the most bytes that the image may
-/// have: a form that claims more is refused before its memory is allocated. `key` is the secret key of a keyed filter,
-/// without which no keys can be hashed.
+/// have: a form that claims more is refused before its memory is allocated. `secret` is the secret key of a keyed
+/// filter, without which no keys can be hashed.
 ///
 /// # Errors
 /// [`Status::TooLarge`](crate::Status::TooLarge) past `most_bytes`; [`Status::Foreign`](crate::Status::Foreign),
@@ -63,10 +63,10 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) as for images;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind has another handle;
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) -> Result<H> {
+pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, secret: Option<&SecretKey>) -> Result<H> {
     let (mut rest, check) = opened(bytes, PACKED)?;
     let header = Fields::read(None, &mut rest)?.header()?;
-    let (row, hasher) = reopen(&header, key)?;
+    let (row, hasher) = reopen(&header, secret)?;
     check_size(&header, most_bytes)?;
     let words = Words::zeroed(header.geometry.payload_bytes)?;
     finish(Base::new(row, header, hasher, words), bytes, rest, check)
@@ -78,8 +78,8 @@ pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, key: Option<&SecretKey>) 
 ///
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible) if the handles differ in kind, layout, geometry, hash
-/// function, seed or key; [`Status::Unclean`](crate::Status::Unclean) if nobody marked one of the payloads clean, or if
-/// `old` changed meanwhile; otherwise as [`pack`].
+/// function, seed or secret; [`Status::Unclean`](crate::Status::Unclean) if nobody marked one of the payloads clean, or
+/// if `old` changed meanwhile; otherwise as [`pack`].
 pub fn delta<H: Image>(old: &H, new: &H, sink: &mut Sink) -> Result<()> {
     let copies = (copy_in_place(old.base())?, copy_in_place(new.base())?);
     let (old, new) = (copies.0.as_ref().unwrap_or(old.base()), copies.1.as_ref().unwrap_or(new.base()));

@@ -62,7 +62,7 @@ fn builders_can_be_used_again() {
 
 #[test]
 fn keys_come_in_every_form() {
-    let spec = Spec { hash: HashFunction::SipHash13, key: Some(SECRET), ..Spec::default() };
+    let spec = Spec { hash: HashFunction::SipHash13, secret: Some(SECRET), ..Spec::default() };
     let numbers: Vec<u64> = (0..1500).collect();
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let offsets: Vec<u64> = (0..=1500).map(|i| 8 * i).collect();

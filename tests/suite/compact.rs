@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// What must be known to open the compact form of a filter of this spec.
 fn options(spec: &Spec) -> CompactOptions {
-    CompactOptions { hash: spec.hash, seed: spec.seed, key: spec.key, verify: false }
+    CompactOptions { hash: spec.hash, seed: spec.seed, secret: spec.secret, verify: false }
 }
 
 fn compact(filter: &Filter) -> Vec<u8> {
@@ -209,7 +209,9 @@ fn forms_answer_as_the_filter_does() {
             // What the opened form holds, it holds again in every other form.
             assert_eq!(compact(&opened), form.bytes());
             assert!(opened.copy().unwrap().equals(&filter));
-            assert!(petal::load(&image(&opened), &OpenOptions { key: spec.key, ..OpenOptions::default() }).is_ok());
+            assert!(
+                petal::load(&image(&opened), &OpenOptions { secret: spec.secret, ..OpenOptions::default() }).is_ok()
+            );
         }
     });
 }
@@ -272,7 +274,7 @@ fn forms_are_only_read() {
 fn hash_and_key_come_from_whoever_opens() {
     let spec = hashed(&Spec { capacity: CAPACITY, ..Spec::default() }, HashFunction::SipHash13, 7);
     let form = Placed::new(&compact(&filled(&spec, 0..CAPACITY)), 0);
-    fails(form.open(&CompactOptions { key: None, ..options(&spec) }), Status::SecretMissing);
+    fails(form.open(&CompactOptions { secret: None, ..options(&spec) }), Status::SecretMissing);
     fails(form.open(&CompactOptions { hash: HashFunction::Xxh3, ..options(&spec) }), Status::Contradiction);
     let opened = form.open(&options(&spec)).unwrap();
     assert!((0..CAPACITY).all(|i| opened.contains_u64(i)));

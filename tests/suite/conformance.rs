@@ -500,7 +500,7 @@ fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
 
 /// The spec of a compatible filter.
 fn filter_spec(filter: &Filter, original: &Spec) -> Spec {
-    Spec { key: original.key, ..filter.base().spec() }
+    Spec { secret: original.secret, ..filter.base().spec() }
 }
 
 #[test]
@@ -523,15 +523,15 @@ fn capabilities_are_the_truth() {
                 Mode::Share => case.row.form.moves_entries || !can(case, Capabilities::INSERT_SHARED),
             };
             if is_refused {
-                buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
+                buffer.open(mode, spec.secret, |filter| fails(filter, Status::Unsupported));
                 continue;
             }
             let (kind, shared) = (case.capabilities(), Capabilities::SHARING);
             if mode == Mode::Share && !kind.contains(Capabilities::INSERT_SHARED) {
-                buffer.open(mode, spec.key, |filter| fails(filter, Status::Unsupported));
+                buffer.open(mode, spec.secret, |filter| fails(filter, Status::Unsupported));
                 continue;
             }
-            buffer.open(mode, spec.key, |filter| {
+            buffer.open(mode, spec.secret, |filter| {
                 let filter = filter.unwrap();
                 let changing = Capabilities::WRITING;
                 assert_eq!(
@@ -549,7 +549,7 @@ fn capabilities_are_the_truth() {
             let changes = case.capabilities().0 & Capabilities::WRITING.0 != 0;
             assert_eq!(buffer.bytes() == bytes, !writing || !changes);
             filter.save(&path).unwrap();
-            let options = OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
+            let options = OpenOptions { mode, secret: spec.secret, ..OpenOptions::default() };
             tells_the_truth(&mut petal::open(&path, &options).unwrap(), spec);
         }
     });
@@ -585,7 +585,7 @@ fn images_are_the_filter() {
         if case.row.is_made_empty() && !can(case, Capabilities::GROW) {
             assert_eq!(bytes.len() as u64, petal::image_size(spec).unwrap());
         }
-        let options = |mode| OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
+        let options = |mode| OpenOptions { mode, secret: spec.secret, ..OpenOptions::default() };
         is_like(&petal::load(&bytes, &options(Mode::Load)).unwrap(), &filter, spec);
         filter.save(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
@@ -594,7 +594,7 @@ fn images_are_the_filter() {
                 continue;
             }
             let mut buffer = Buffer::of(&bytes);
-            buffer.open(mode, spec.key, |opened| is_like(opened.unwrap(), &filter, spec));
+            buffer.open(mode, spec.secret, |opened| is_like(opened.unwrap(), &filter, spec));
             assert_eq!(buffer.bytes(), bytes, "opening changes nothing");
             is_like(&petal::open(&path, &options(mode)).unwrap(), &filter, spec);
             assert_eq!(std::fs::read(&path).unwrap(), bytes, "opening changes nothing");
@@ -639,11 +639,11 @@ fn images_are_written_in_place() {
         assert_eq!(buffer.bytes()[expected.len()..], [0x55; 8], "what follows the image is not Petal's");
 
         let mut buffer = Buffer::of(&image(&nothing));
-        buffer.open(Mode::Write, spec.key, |filter| insert(filter.unwrap()));
+        buffer.open(Mode::Write, spec.secret, |filter| insert(filter.unwrap()));
         assert_eq!(buffer.bytes(), expected);
 
         nothing.save(&path).unwrap();
-        let options = |mode| OpenOptions { mode, key: spec.key, ..OpenOptions::default() };
+        let options = |mode| OpenOptions { mode, secret: spec.secret, ..OpenOptions::default() };
         let mut filter = petal::open(&path, &options(Mode::Write)).unwrap();
         fails(petal::open(&path, &options(Mode::Write)), Status::Locked);
         insert(&mut filter);
@@ -670,7 +670,7 @@ fn changes_of_any_region_are_sealed() {
         let spec = &Spec { capacity: if case.is_of_integers() { 1 << 21 } else { 200_000 }, ..*spec };
         let mut buffer = Buffer::of(&image(&empty(spec)));
         for i in 0..12 {
-            buffer.open(Mode::Write, spec.key, |filter| {
+            buffer.open(Mode::Write, spec.secret, |filter| {
                 let filter = filter.unwrap();
                 let hash = hash_of(spec, i / 2 * 300_007 % spec.capacity);
                 if i % 4 == 3 && can(case, Capabilities::AGE) {
@@ -683,7 +683,7 @@ fn changes_of_any_region_are_sealed() {
                     _ => filter.insert_hash(hash).unwrap(),
                 };
             });
-            buffer.open(Mode::Read, spec.key, |filter| filter.unwrap().verify().unwrap());
+            buffer.open(Mode::Read, spec.secret, |filter| filter.unwrap().verify().unwrap());
         }
     });
 }
@@ -990,7 +990,7 @@ fn specs_are_read_back() {
         // Room for copies makes the capacity greater, and there is no other trace of it.
         let has_copies = case.value("times").is_some_and(|times| times > 1.0);
         assert!(read.capacity == CAPACITY || has_copies && read.capacity > CAPACITY, "{}", read.capacity);
-        assert_eq!((read.kind, read.hash, read.key), (Some(case.row.kind), spec.hash, None));
+        assert_eq!((read.kind, read.hash, read.secret), (Some(case.row.kind), spec.hash, None));
         assert_eq!(read.seed, spec.seed);
         for (parameter, value) in case.values.iter().filter(|(parameter, _)| parameter.word.is_some()) {
             // A default may stand for a value that depends on the size.
@@ -1011,7 +1011,7 @@ fn keyed_filters_without_their_key_say_maybe() {
         let spec = case.with_room(&hashed(spec, HashFunction::SipHash13, 7), 2 * CAPACITY);
         let filter = filled(&spec, 0..CAPACITY);
         let bytes = image(&filter);
-        let secret = spec.key.unwrap();
+        let secret = spec.secret.unwrap();
         assert!(!bytes.windows(8).any(|window| window == &secret[..8]), "an image never holds the key");
         let mut locked = petal::load(&bytes, &OpenOptions::default()).unwrap();
         assert!((0..1000).all(|i| locked.contains_u64(FRESH + i)) && locked.contains(b"never inserted"));
@@ -1028,10 +1028,10 @@ fn keyed_filters_without_their_key_say_maybe() {
         if can(case, Capabilities::MERGE) {
             locked.merge(&filter).unwrap();
         }
-        let open = |key| petal::load(&bytes, &OpenOptions { key: Some(key), ..OpenOptions::default() });
+        let open = |key| petal::load(&bytes, &OpenOptions { secret: Some(key), ..OpenOptions::default() });
         fails(open(SECRET), Status::SecretMismatch);
         assert!(open(secret).unwrap().contains_u64(0));
-        fails(try_empty(&Spec { key: None, ..spec }), Status::SecretMissing);
+        fails(try_empty(&Spec { secret: None, ..spec }), Status::SecretMissing);
         fails(try_empty(&Spec { hash: HashFunction::Xxh3, ..spec }), Status::Contradiction);
     });
 }

@@ -196,7 +196,7 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
 fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
     let sized = |hash, key| {
-        let mut spec = Spec { kind: Some(ROW.kind), capacity: 4000, hash, key, ..Spec::default() };
+        let mut spec = Spec { kind: Some(ROW.kind), capacity: 4000, hash, secret: key, ..Spec::default() };
         spec.set(&FINGERPRINT_BITS, 8.0).unwrap();
         Spec { false_positive_rate: 0.05, ..spec }
     };

@@ -390,13 +390,14 @@ fn images_open_and_change_in_place() {
     let key = [7_u8; 16];
     for (cut, key) in [(0.0, None), (1.0, Some(key))] {
         let hash = if key.is_some() { petal::HashFunction::SipHash13 } else { petal::HashFunction::Xxh3 };
-        let spec = Spec { hash, key, ..spec(54_000, &[("cut", cut), ("payloads", 6.0), ("bytes_per_byte", 0.4)]) };
+        let spec =
+            Spec { hash, secret: key, ..spec(54_000, &[("cut", cut), ("payloads", 6.0), ("bytes_per_byte", 0.4)]) };
         let mut whole = create_digest(&spec).unwrap();
         (0..).zip(&payloads).for_each(|(id, payload)| whole.add(id, payload).unwrap());
         create_digest(&spec).unwrap().save(&path).unwrap();
         for (id, payload) in (0..).zip(&payloads) {
             let mut digest: Digest =
-                open_as(&path, &OpenOptions { mode: Mode::Write, key, ..OpenOptions::default() }).unwrap();
+                open_as(&path, &OpenOptions { mode: Mode::Write, secret: key, ..OpenOptions::default() }).unwrap();
             digest.begin(id).unwrap();
             digest.write(&payload[..5_000]).unwrap();
             digest.write(&payload[5_000..]).unwrap();
@@ -405,7 +406,7 @@ fn images_open_and_change_in_place() {
         }
         assert!(std::fs::read(&path).unwrap() == image(&whole));
         for mode in [Mode::Read, Mode::Load] {
-            let digest: Digest = open_as(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap();
+            let digest: Digest = open_as(&path, &OpenOptions { mode, secret: key, ..OpenOptions::default() }).unwrap();
             digest.verify().unwrap();
             assert!(has(&find(&digest, &payloads[4][777..1_200]), 4, 777));
             assert_eq!(image(&digest.copy().unwrap()), image(&whole));
@@ -418,7 +419,10 @@ fn images_open_and_change_in_place() {
                 Status::SecretMissing
             );
         }
-        assert!(open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, key, ..OpenOptions::default() }).is_err());
+        assert!(
+            open_as::<Digest>(&path, &OpenOptions { mode: Mode::Share, secret: key, ..OpenOptions::default() })
+                .is_err()
+        );
     }
 }
 

@@ -274,7 +274,7 @@ fn keys_of_every_form() {
     let external = Spec { hash: HashFunction::External, ..spec(1) };
     assert_eq!(Builder::new(&external, options()).map(drop).unwrap_err().status(), Status::Contradiction);
     // Keys under a secret.
-    let secret = Spec { hash: HashFunction::SipHash13, key: Some([7; 16]), ..spec(2) };
+    let secret = Spec { hash: HashFunction::SipHash13, secret: Some([7; 16]), ..spec(2) };
     let universe = Universe::of(&[(500, 9500), (3000, 0)]);
     let filter = build(&secret, options(), &universe, None).unwrap();
     check(&filter, &universe);

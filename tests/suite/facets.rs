@@ -397,12 +397,12 @@ fn what_grows_keeps_its_keys_and_its_rate() {
 
         // An image keeps its grown size. In place the filter refuses keys when it is full, and loses none.
         let bytes = image(&filter);
-        let loaded = petal::load(&bytes, &OpenOptions { key: spec.key, ..OpenOptions::default() }).unwrap();
+        let loaded = petal::load(&bytes, &OpenOptions { secret: spec.secret, ..OpenOptions::default() }).unwrap();
         is_like(&loaded, &filter, spec);
         if case.row.form.moves_entries {
             return;
         }
-        Buffer::of(&bytes).open(Mode::Write, spec.key, |filter| {
+        Buffer::of(&bytes).open(Mode::Write, spec.secret, |filter| {
             let filter = filter.unwrap();
             let room = filter.kind().as_grow().unwrap().room();
             let mut inserted = FRESH;
@@ -417,7 +417,7 @@ fn what_grows_keeps_its_keys_and_its_rate() {
             holds(filter, spec, (0..50 * CAPACITY).chain(FRESH..inserted));
         });
         // A batch takes as many, and says so.
-        Buffer::of(&bytes).open(Mode::Write, spec.key, |filter| {
+        Buffer::of(&bytes).open(Mode::Write, spec.secret, |filter| {
             let filter = filter.unwrap();
             let (room, before) = (filter.kind().as_grow().unwrap().room(), filter.base().count());
             let hashes: Vec<u64> = (FRESH..FRESH + 2 * room + 100).map(|i| hash_of(spec, i)).collect();

@@ -182,7 +182,8 @@ fn damaged_forms_are_not_copied() {
         for place in [0, payload / 2, payload - 64, payload - 56, payload - 1] {
             let mut damaged = form.clone();
             damaged[place] ^= 0x55;
-            let options = petal::CompactOptions { hash: spec.hash, seed: spec.seed, key: spec.key, verify: false };
+            let options =
+                petal::CompactOptions { hash: spec.hash, seed: spec.seed, secret: spec.secret, verify: false };
             crate::compact::opened(&damaged, &options, |opened| {
                 let Ok(opened) = opened else { return };
                 let error = opened.copy().err().unwrap_or_else(|| panic!("{}: byte {place}", case.name()));

@@ -65,7 +65,7 @@ fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
             if petal::image_size(&spec).is_ok_and(|size| size > 2048) {
                 spec = Spec { bits: 8192, ..by_rate };
             }
-            spec.key = spec.key.map(|_| golden_secret());
+            spec.secret = spec.secret.map(|_| golden_secret());
             let name = format!("{}-layout_{}-{hash}.petal", case.layout_name(), case.row.form.layout_version);
             specs.push((case.row, name, spec));
         }
@@ -149,7 +149,7 @@ fn golden_files_open_for_ever() {
                 let key = name.contains("siphash").then(golden_secret);
                 for mode in [Mode::Read, Mode::Load] {
                     check_golden(
-                        &petal::open(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap(),
+                        &petal::open(&path, &OpenOptions { mode, secret: key, ..OpenOptions::default() }).unwrap(),
                         row,
                         name,
                         bytes,
@@ -583,15 +583,15 @@ fn keys_are_asked_for_and_checked() {
     let spec = Spec { capacity: 10, ..hashed(&Spec::default(), HashFunction::SipHash13, 1) };
     let bytes = image(&filled(&spec, 0..10));
     let open = |key| {
-        load(&bytes, &OpenOptions { mode: Mode::Load, key, ..OpenOptions::default() })
+        load(&bytes, &OpenOptions { mode: Mode::Load, secret: key, ..OpenOptions::default() })
             .map(|_| ())
             .map_err(|error| error.status())
     };
-    assert_eq!(open(spec.key), Ok(()));
+    assert_eq!(open(spec.secret), Ok(()));
     assert_eq!(open(None), Ok(()));
     assert_eq!(open(Some(SECRET)), Err(Status::SecretMismatch));
     let plain = image(&filled(&Spec { capacity: 10, ..Spec::default() }, 0..10));
-    let opened = load(&plain, &OpenOptions { mode: Mode::Load, key: Some(SECRET), ..OpenOptions::default() });
+    let opened = load(&plain, &OpenOptions { mode: Mode::Load, secret: Some(SECRET), ..OpenOptions::default() });
     assert_eq!(opened.err().unwrap().status(), Status::Contradiction);
 }
 

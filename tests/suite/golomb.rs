@@ -511,14 +511,14 @@ fn filters_of_blocks_are_the_published_ones() {
         // On the wire the bytes of the hash are reversed.
         hash.reverse();
         let key: SecretKey = hash[..16].try_into().unwrap();
-        let spec = Spec { key: Some(key), ..format.spec(1, 0.01, None, 0).unwrap() };
+        let spec = Spec { secret: Some(key), ..format.spec(1, 0.01, None, 0).unwrap() };
         let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
         for script in &scripts {
             builder.add(script).unwrap();
         }
         let made = builder.finish().unwrap();
         assert!(exported(&made) == bytes, "{line}");
-        let options = ImportOptions { key: Some(key), ..ImportOptions::default() };
+        let options = ImportOptions { secret: Some(key), ..ImportOptions::default() };
         let read = format.import(&bytes, &options).unwrap();
         assert!(read.equals(&made) && exported(&read) == bytes);
         read.verify().unwrap();
@@ -532,7 +532,7 @@ fn filters_of_blocks_are_the_published_ones() {
         read.contains_batch(&Keys::Hashes(&[&non_members[..], &wanted].concat()), &mut answers).unwrap();
         assert_eq!(answers.true_count, scripts.len() as u64);
         // An image keeps everything but the key.
-        let open = |key| petal::load(&image(&read), &OpenOptions { key, ..OpenOptions::default() });
+        let open = |key| petal::load(&image(&read), &OpenOptions { secret: key, ..OpenOptions::default() });
         assert!(exported(&open(None).unwrap()) == bytes && open(Some(key)).unwrap().equals(&read));
         assert_eq!(open(Some([1; 16])).unwrap_err().status(), Status::SecretMismatch);
         blocks += 1;

@@ -266,7 +266,7 @@ fn others_take_no_digests() {
     let mut slices = spec(256, 1024, 4, false);
     slices.parameters[0] = Setting { id: petal::kinds::bloom::DERIVATION.id(), value: 2.0 };
     assert_eq!(petal::create(&slices).err().unwrap().status(), Status::Contradiction);
-    let keyed = Spec { key: Some([7; 16]), ..spec(256, 1024, 4, false) };
+    let keyed = Spec { secret: Some([7; 16]), ..spec(256, 1024, 4, false) };
     assert_eq!(petal::create(&keyed).err().unwrap().status(), Status::Contradiction);
 }
 

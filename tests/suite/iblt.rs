@@ -169,12 +169,12 @@ fn keys_of_every_form_are_looked_up() {
     assert_eq!(of(&cells(3, 3), [1, 2, 3]).get_u64(1).unwrap(), Presence::Unknown);
     // Numbers that are there twice cancel out of the sums, but not out of the counts.
     assert_eq!(of(&cells(30, 3), [5, 5]).get_u64(5).unwrap(), Presence::Unknown);
-    let keyed = Spec { hash: HashFunction::SipHash13, key: Some([3; 16]), ..spec };
+    let keyed = Spec { hash: HashFunction::SipHash13, secret: Some([3; 16]), ..spec };
     let image = bytes(&of(&keyed, [1]));
     let closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
     assert_eq!(closed.get_u64(1).unwrap_err().status(), Status::SecretMissing);
     let open: Sketch =
-        load_as(&image, &OpenOptions { mode: Mode::Load, key: Some([3; 16]), ..OpenOptions::default() }).unwrap();
+        load_as(&image, &OpenOptions { mode: Mode::Load, secret: Some([3; 16]), ..OpenOptions::default() }).unwrap();
     assert_eq!(open.get_u64(1).unwrap(), there(1));
     let riblt = create_sketch(&Spec { kind: Some(SKETCHES[1].kind), ..spec }).unwrap();
     let error = riblt.get_u64(1).unwrap_err();

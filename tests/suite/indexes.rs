@@ -526,7 +526,7 @@ fn rows_come_and_go() {
         let foreign = create_index(&spec(9, &[("width", 101.0)])).unwrap();
         assert_eq!(index.merge(&foreign).unwrap_err().status(), Status::Incompatible);
         // A copy in another order keeps the secret key, which no spec has.
-        let secret = Spec { hash: HashFunction::SipHash13, key: Some(SECRET), ..spec(9, &settings) };
+        let secret = Spec { hash: HashFunction::SipHash13, secret: Some(SECRET), ..spec(9, &settings) };
         let keyed = create_index(&secret).unwrap();
         assert_eq!(keyed.arrange(0).unwrap().base().header().identifier, keyed.base().header().identifier);
         assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);

@@ -42,7 +42,7 @@ fn vector(folder: &Path, line: &str) -> Vector {
         words.pop();
     }
     if let Some(key) = words.last().and_then(|word| word.strip_prefix("key=")) {
-        options.key = Some(key.as_bytes().try_into().expect("16 letters"));
+        options.secret = Some(key.as_bytes().try_into().expect("16 letters"));
         words.pop();
     }
     let made = (words.len() > 4).then(|| {
@@ -167,7 +167,7 @@ fn filters_are_made_as_their_owners_make_them() {
     for vector in vectors() {
         let Some((capacity, rate, variant, seed)) = &vector.made else { continue };
         let spec = vector.format.spec(*capacity, *rate, variant.as_deref(), *seed).unwrap();
-        let spec = Spec { key: vector.options.key, ..spec };
+        let spec = Spec { secret: vector.options.secret, ..spec };
         let (bytes, offsets) = joined(&vector.keys);
         let batch = Keys::Bytes { bytes: &bytes, offsets: &offsets };
         let filter = if petal::row_of(&spec).unwrap().is_made_empty() {
@@ -201,7 +201,7 @@ fn imported_filters_are_filters() {
                 Ok(())
             })
             .unwrap();
-        let options = OpenOptions { key: vector.options.key, ..OpenOptions::default() };
+        let options = OpenOptions { secret: vector.options.secret, ..OpenOptions::default() };
         let mut again = petal::load(&image, &options).unwrap();
         assert!(again.equals(&filter));
         if vector.format.export.is_some() {

@@ -355,9 +355,9 @@ fn keyed_maps_without_their_key_say_so() {
         let exact = exact(100, 8);
         let spec = hashed(&spec(row, &[]), HashFunction::SipHash13, 7);
         let bytes = image(&build(&spec, &exact));
-        let secret = spec.key.unwrap();
+        let secret = spec.secret.unwrap();
         assert!(!bytes.windows(8).any(|window| window == &secret[..8]), "an image never holds the key");
-        let open = |key| load_as::<Map>(&bytes, &OpenOptions { key, ..OpenOptions::default() });
+        let open = |key| load_as::<Map>(&bytes, &OpenOptions { secret: key, ..OpenOptions::default() });
         let locked = open(None).unwrap();
         assert_eq!(locked.get_u64(mix(1)).unwrap_err().status(), Status::SecretMissing);
         assert_eq!(locked.get(b"key").unwrap_err().status(), Status::SecretMissing);
@@ -370,7 +370,7 @@ fn keyed_maps_without_their_key_say_so() {
         assert_eq!((values, bytes), ([0; 2], [0; 2]));
         locked.verify().unwrap();
         assert_eq!(open(Some(SECRET)).unwrap_err().status(), Status::SecretMismatch);
-        check(&open(spec.key).unwrap(), &exact);
+        check(&open(spec.secret).unwrap(), &exact);
     });
 }
 
@@ -432,9 +432,9 @@ fn golden_specs() -> Vec<(&'static Row, String, Spec)> {
             let rate = if row.is_made_empty() { 1e-6 } else { 0.0 };
             for hash in HashFunction::ALL.into_iter().filter(|hash| i == 0 || *hash == HashFunction::Xxh3) {
                 let spec = hashed(&spec(row, parameters), hash, 42);
-                let key = spec.key.map(|_| std::array::from_fn(|i| i as u8));
+                let key = spec.secret.map(|_| std::array::from_fn(|i| i as u8));
                 let name = format!("{}-{values}{hash}.petal", row.name);
-                specs.push((row, name, Spec { key, false_positive_rate: rate, ..spec }));
+                specs.push((row, name, Spec { secret: key, false_positive_rate: rate, ..spec }));
             }
         }
     }
@@ -497,7 +497,7 @@ fn golden_files_open_for_ever() {
             std::fs::write(&path, bytes).unwrap();
             let key = name.contains("siphash").then(|| std::array::from_fn(|i| i as u8));
             for mode in [Mode::Read, Mode::Load] {
-                let map: Map = open_as(&path, &OpenOptions { mode, key, ..OpenOptions::default() }).unwrap();
+                let map: Map = open_as(&path, &OpenOptions { mode, secret: key, ..OpenOptions::default() }).unwrap();
                 map.verify().unwrap();
                 let header = map.base().header();
                 assert_eq!((header.kind, header.count), (row.kind, GOLDEN_KEYS), "{name}");

@@ -143,10 +143,10 @@ fn bytes_come_and_go() -> Outcome {
     assert_eq!(Filter::load(&bytes[..100]).unwrap_err().status(), Status::Truncated);
     assert_eq!(Filter::load("no image").unwrap_err().status(), Status::Foreign);
 
-    let secret = Spec { hash: HashFunction::SipHash13, key: Some([7; 16]), ..Spec::default() };
+    let secret = Spec { hash: HashFunction::SipHash13, secret: Some([7; 16]), ..Spec::default() };
     let mut keyed = Filter::new(&secret)?;
     keyed.insert("pear")?;
-    let options = OpenOptions { key: secret.key, ..OpenOptions::default() };
+    let options = OpenOptions { secret: secret.secret, ..OpenOptions::default() };
     assert!(!Filter::load_with(keyed.to_bytes()?, &options)?.contains("plum"));
 
     let folder = tempfile::tempdir()?;

@@ -342,7 +342,7 @@ fn builders_with_another_spec_refuse_the_keys() {
     let spec = Spec { kind: Some(KindId::FUSE), ..Spec::default() };
     let keyed = |key| {
         let mut keyed = spec;
-        (keyed.hash, keyed.key) = (HashFunction::SipHash13, Some(key));
+        (keyed.hash, keyed.secret) = (HashFunction::SipHash13, Some(key));
         keyed
     };
     let mut other_key = SECRET;

@@ -506,7 +506,7 @@ fn checksums_are_known_or_said_to_be_unknown() {
 #[test]
 fn checksums_need_the_secret_key() {
     let key = Some(crate::common::SECRET);
-    let spec = Spec { hash: petal::HashFunction::SipHash13, key, ..field(64, 12) };
+    let spec = Spec { hash: petal::HashFunction::SipHash13, secret: key, ..field(64, 12) };
     let sketch = of(&spec, [5, 6]);
     for (image, is_listed) in [(bytes(&sketch), false), (of_layout_1(&sketch), true)] {
         let without: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
@@ -514,7 +514,7 @@ fn checksums_need_the_secret_key() {
             Ok(listed) => assert!(is_listed && with(&listed, 1) == BTreeSet::from([5, 6])),
             Err(error) => assert!(!is_listed && error.status() == Status::SecretMissing, "{error}"),
         }
-        let with_key: Sketch = load_as(&image, &OpenOptions { key, ..OpenOptions::default() }).unwrap();
+        let with_key: Sketch = load_as(&image, &OpenOptions { secret: key, ..OpenOptions::default() }).unwrap();
         assert_eq!(with(&with_key.list().unwrap(), 1), BTreeSet::from([5, 6]));
     }
 }

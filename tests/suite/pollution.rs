@@ -47,7 +47,7 @@ fn public() -> Spec {
 
 /// A spec with SipHash under a secret key.
 fn keyed(key: SecretKey) -> Spec {
-    Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::default() }
+    Spec { hash: HashFunction::SipHash13, secret: Some(key), ..Spec::default() }
 }
 
 /// The state of an attacker: a copy of the filter under the hash function that the attacker believes in.

@@ -338,7 +338,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
 fn chosen_keys_make_one_run_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
     const CHOSEN: usize = 300;
-    let sized = |hash, key| Spec { hash, key, ..spec(4000, 9) };
+    let sized = |hash, key| Spec { hash, secret: key, ..spec(4000, 9) };
     let public = sized(HashFunction::Xxh3, None);
     let mut attacked = create(&public).unwrap();
     let hasher = public.hasher().unwrap();

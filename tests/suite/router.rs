@@ -411,7 +411,7 @@ fn foreign_and_repeated_messages_are_refused() {
         (spec(&[("levels", 4.0)], 1024, 4), "levels: 4 and 3"),
         (spec(&settings, 2048, 4), "bits: 2048 and 1024"),
         (spec(&settings, 1024, 5), "hashes: 5 and 4"),
-        (Spec { seed: 1, ..spec(&settings, 1024, 4) }, "seed or key: 0x1 and 0x0"),
+        (Spec { seed: 1, ..spec(&settings, 1024, 4) }, "seed or secret: 0x1 and 0x0"),
         (Spec { hash: HashFunction::Xxh64, ..spec(&settings, 1024, 4) }, "hash: xxh64 and xxh3"),
     ] {
         refused(pair(&other)[0].advertise(1).unwrap(), Status::Incompatible, words);

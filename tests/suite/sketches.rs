@@ -197,7 +197,7 @@ fn sketches_that_differ_do_not_combine() {
     let others = [
         Spec { seed: 1, ..spec },
         Spec { hash: HashFunction::Xxh64, ..spec },
-        Spec { hash: HashFunction::SipHash13, key: Some(key), ..spec },
+        Spec { hash: HashFunction::SipHash13, secret: Some(key), ..spec },
         Spec::with_capacity(101, 1e-4).unwrap(),
     ];
     for other in others {
@@ -276,13 +276,13 @@ fn images_go_round() {
 #[test]
 fn keyed_sketches_need_their_key() {
     let key = [9; 16];
-    let spec = Spec { hash: HashFunction::SipHash13, key: Some(key), ..Spec::with_capacity(50, 0.01).unwrap() };
+    let spec = Spec { hash: HashFunction::SipHash13, secret: Some(key), ..Spec::with_capacity(50, 0.01).unwrap() };
     let image = bytes(&of(&spec, 0..20));
     let mut closed: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
     assert_eq!(closed.list().unwrap_err().status(), Status::SecretMissing);
     assert_eq!(closed.insert_u64(1).unwrap_err().status(), Status::SecretMissing);
     let open: Sketch =
-        load_as(&image, &OpenOptions { mode: Mode::Load, key: Some(key), ..OpenOptions::default() }).unwrap();
+        load_as(&image, &OpenOptions { mode: Mode::Load, secret: Some(key), ..OpenOptions::default() }).unwrap();
     assert_eq!(with(&open.list().unwrap(), 1), (0..20).collect());
     closed.subtract(&open).unwrap();
     assert_eq!(closed.measure().taken, 0);

@@ -156,9 +156,9 @@ fn what_cannot_be_streamed_is_refused() {
     let bytes = first(&sketch, 5);
     let key = Some([7; 16]);
     for (other, status, part) in [
-        (Spec { seed: 1, ..spec(30) }, Status::Incompatible, "seed or key"),
+        (Spec { seed: 1, ..spec(30) }, Status::Incompatible, "seed or secret"),
         (Spec { hash: HashFunction::Xxh64, ..spec(30) }, Status::Incompatible, "xxh3 and xxh64"),
-        (Spec { hash: HashFunction::SipHash13, key, ..spec(30) }, Status::Incompatible, "xxh3 and siphash13"),
+        (Spec { hash: HashFunction::SipHash13, secret: key, ..spec(30) }, Status::Incompatible, "xxh3 and siphash13"),
     ] {
         let other = keeping(&other, []);
         let error = Stream::new(&other).unwrap().read(&other, &bytes).unwrap_err();

@@ -162,7 +162,7 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
 #[test]
 fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     const SECRET: SecretKey = *b"nobody knows it.";
-    let sized = |hash, key| Spec { kind: Some(ROW.kind), capacity: 2000, hash, key, ..Spec::default() };
+    let sized = |hash, key| Spec { kind: Some(ROW.kind), capacity: 2000, hash, secret: key, ..Spec::default() };
     let public = sized(HashFunction::Xxh3, None);
     let mut attacked = create(&public).unwrap();
     let shape = Blocks::of_geometry(attacked.base().geometry()).unwrap();

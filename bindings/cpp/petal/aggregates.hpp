@@ -18,17 +18,11 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-inline constexpr verb<petal_aggregate_add, petal_aggregate_add_u64, petal_aggregate_add_hash> add_participant;
-inline constexpr verb<petal_aggregate_remove, petal_aggregate_remove_u64, petal_aggregate_remove_hash>
-    remove_participant;
-inline constexpr verb<petal_aggregate_list_sent, petal_aggregate_list_sent_u64, petal_aggregate_list_sent_hash>
-    list_sent_states;
-inline constexpr verb<petal_aggregate_record_sent, petal_aggregate_record_sent_u64,
-                      petal_aggregate_record_sent_hash>
-    record_sent_state;
-inline constexpr verb<petal_aggregate_forget_sent, petal_aggregate_forget_sent_u64,
-                      petal_aggregate_forget_sent_hash>
-    forget_sent_state;
+inline constexpr verb<petal_aggregate_add, nullptr, petal_aggregate_add_hash> add_participant;
+inline constexpr verb<petal_aggregate_remove, nullptr, petal_aggregate_remove_hash> remove_participant;
+inline constexpr verb<petal_aggregate_list_sent, nullptr, petal_aggregate_list_sent_hash> list_sent_states;
+inline constexpr verb<petal_aggregate_record_sent, nullptr, petal_aggregate_record_sent_hash> record_sent_state;
+inline constexpr verb<petal_aggregate_forget_sent, nullptr, petal_aggregate_forget_sent_hash> forget_sent_state;
 
 }  // namespace detail
 

@@ -23,8 +23,8 @@ class compact_options {
   compact_options &hash_function(petal_hash_function value) noexcept { options_.hash = value; return *this; }
   compact_options &seed(std::uint64_t value) noexcept { options_.seed = value; return *this; }
   /// The secret key of `PETAL_HASH_SIPHASH13`.
-  compact_options &key(const secret_key &value) noexcept {
-    std::memcpy(options_.key, value.data(), value.size());
+  compact_options &secret(const secret_key &value) noexcept {
+    std::memcpy(options_.secret, value.data(), value.size());
     return *this;
   }
   /// Compares all of a form with its checksum, however large it is.
@@ -158,7 +158,7 @@ class filter_list {
     return petal_filter_contains_across(filters_.data(), filters_.size(), key.data(), key.size(), to, error);
   }
   petal_status ask(std::uint64_t key, petal_answers *to, petal_error *error) const noexcept {
-    return petal_filter_contains_across_u64(filters_.data(), filters_.size(), key, to, error);
+    return petal_filter_contains_across(filters_.data(), filters_.size(), &key, sizeof key, to, error);
   }
   petal_status ask(hash64 key, petal_answers *to, petal_error *error) const noexcept {
     return petal_filter_contains_across_hash(filters_.data(), filters_.size(), key.value, to, error);
@@ -207,7 +207,8 @@ class compact_list {
   std::vector<std::size_t> lengths_;
 };
 
-/// The hashes of many keys under a spec's hash function, seed and key: for filters, and compact forms, that hash alike.
+/// The hashes of many keys under a spec's hash function, seed and secret: for filters, and compact forms, that hash
+/// alike.
 inline result<void> try_hash_batch(const spec &how, const keys &of, std::uint64_t *hashes) noexcept {
   return detail::tried([&](petal_error *error) noexcept {
     return petal_spec_hash_batch(&how.get(), of.get(), hashes, error);

@@ -235,7 +235,8 @@ decltype(auto) with_key(const Key &key, Use &&use) noexcept(is_nothrow_use<Key, 
   }
 }
 
-/// A verb of the C API for one key, with a function for each form of keys.
+/// A verb of the C API for one key, with a function for each form of keys. Where C has none for numbers, `Number` is
+/// nullptr, and a number is its eight bytes.
 template <auto Bytes, auto Number, auto Hash>
 struct verb {
   template <class Handle, class... Rest>
@@ -244,7 +245,11 @@ struct verb {
   }
   template <class Handle, class... Rest>
   auto operator()(Handle *handle, std::uint64_t key, Rest... rest) const noexcept {
-    return Number(handle, key, rest...);
+    if constexpr (std::is_null_pointer_v<decltype(Number)>) {
+      return Bytes(handle, &key, sizeof key, rest...);
+    } else {
+      return Number(handle, key, rest...);
+    }
   }
   template <class Handle, class... Rest>
   auto operator()(Handle *handle, hash64 key, Rest... rest) const noexcept {
@@ -257,31 +262,28 @@ inline constexpr verb<petal_filter_contains_checked, petal_filter_contains_check
                       petal_filter_contains_checked_hash> contains_checked;
 inline constexpr verb<petal_filter_insert, petal_filter_insert_u64, petal_filter_insert_hash> insert;
 inline constexpr verb<petal_filter_remove, petal_filter_remove_u64, petal_filter_remove_hash> remove;
-inline constexpr verb<petal_filter_rejuvenate, petal_filter_rejuvenate_u64, petal_filter_rejuvenate_hash> rejuvenate;
-inline constexpr verb<petal_filter_insert_times, petal_filter_insert_times_u64, petal_filter_insert_times_hash>
-    insert_times;
-inline constexpr verb<petal_filter_remove_times, petal_filter_remove_times_u64, petal_filter_remove_times_hash>
-    remove_times;
+inline constexpr verb<petal_filter_rejuvenate, nullptr, petal_filter_rejuvenate_hash> rejuvenate;
+inline constexpr verb<petal_filter_insert_times, nullptr, petal_filter_insert_times_hash> insert_times;
+inline constexpr verb<petal_filter_remove_times, nullptr, petal_filter_remove_times_hash> remove_times;
 inline constexpr verb<petal_filter_count, petal_filter_count_u64, petal_filter_count_hash> count_one;
 inline constexpr verb<petal_filter_insert_shared, petal_filter_insert_shared_u64, petal_filter_insert_shared_hash>
     insert_shared;
 inline constexpr verb<petal_builder_add, petal_builder_add_u64, petal_builder_add_hash> add;
-inline constexpr verb<petal_builder_add_times, petal_builder_add_times_u64, petal_builder_add_times_hash> add_times;
-inline constexpr verb<petal_builder_exclude, petal_builder_exclude_u64, petal_builder_exclude_hash> exclude;
-inline constexpr verb<petal_builder_add_frequent, petal_builder_add_frequent_u64, petal_builder_add_frequent_hash>
-    add_frequent;
+inline constexpr verb<petal_builder_add_times, nullptr, petal_builder_add_times_hash> add_times;
+inline constexpr verb<petal_builder_exclude, nullptr, petal_builder_exclude_hash> exclude;
+inline constexpr verb<petal_builder_add_frequent, nullptr, petal_builder_add_frequent_hash> add_frequent;
 
 inline petal_status hash(const petal_filter *filter, bytes key, std::uint64_t *out) noexcept {
   return petal_filter_hash(filter, key.data(), key.size(), out);
 }
 inline petal_status hash(const petal_filter *filter, std::uint64_t key, std::uint64_t *out) noexcept {
-  return petal_filter_hash_u64(filter, key, out);
+  return petal_filter_hash(filter, &key, sizeof key, out);
 }
 inline petal_status hash(const petal_spec *spec, bytes key, std::uint64_t *out, petal_error *error) noexcept {
   return petal_spec_hash(spec, key.data(), key.size(), out, error);
 }
 inline petal_status hash(const petal_spec *spec, std::uint64_t key, std::uint64_t *out, petal_error *error) noexcept {
-  return petal_spec_hash_u64(spec, key, out, error);
+  return petal_spec_hash(spec, &key, sizeof key, out, error);
 }
 
 }  // namespace detail

@@ -20,7 +20,7 @@ namespace detail {
 
 inline constexpr verb<petal_map_get, petal_map_get_u64, petal_map_get_hash> get;
 inline constexpr verb<petal_map_put, petal_map_put_u64, petal_map_put_hash> put;
-inline constexpr verb<petal_map_replace, petal_map_replace_u64, petal_map_replace_hash> replace;
+inline constexpr verb<petal_map_replace, nullptr, petal_map_replace_hash> replace;
 inline constexpr verb<petal_map_builder_put, petal_map_builder_put_u64, petal_map_builder_put_hash> put_in_builder;
 
 }  // namespace detail

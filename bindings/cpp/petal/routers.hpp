@@ -17,11 +17,11 @@ inline namespace without_exceptions {
 
 namespace detail {
 
-inline constexpr verb<petal_router_insert, petal_router_insert_u64, petal_router_insert_hash> insert_in_router;
-inline constexpr verb<petal_router_remove, petal_router_remove_u64, petal_router_remove_hash> remove_from_router;
-inline constexpr verb<petal_router_contains, petal_router_contains_u64, petal_router_contains_hash> router_contains;
-inline constexpr verb<petal_router_get_route, petal_router_get_route_u64, petal_router_get_route_hash> route_by_router;
-inline constexpr verb<petal_router_walk, petal_router_walk_u64, petal_router_walk_hash> walk_by_router;
+inline constexpr verb<petal_router_insert, nullptr, petal_router_insert_hash> insert_in_router;
+inline constexpr verb<petal_router_remove, nullptr, petal_router_remove_hash> remove_from_router;
+inline constexpr verb<petal_router_contains, nullptr, petal_router_contains_hash> router_contains;
+inline constexpr verb<petal_router_get_route, nullptr, petal_router_get_route_hash> route_by_router;
+inline constexpr verb<petal_router_walk, nullptr, petal_router_walk_hash> walk_by_router;
 
 }  // namespace detail
 

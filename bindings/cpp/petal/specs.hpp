@@ -52,8 +52,8 @@ class spec {
   /// One of `PETAL_KERNEL_*`, for comparisons.
   spec &kernel(petal_kernel value) noexcept { spec_.kernel = value; return *this; }
   /// The secret key of `PETAL_HASH_SIPHASH13`.
-  spec &key(const secret_key &value) noexcept {
-    std::memcpy(spec_.key, value.data(), value.size());
+  spec &secret(const secret_key &value) noexcept {
+    std::memcpy(spec_.secret, value.data(), value.size());
     return *this;
   }
   /// A parameter that only some kinds take.
@@ -107,7 +107,7 @@ class spec {
       return petal_spec_expected_omissions(&spec_, keys, omissions, error);
     });
   }
-  /// The hash of a key under this spec's hash function, seed and key.
+  /// The hash of a key under this spec's hash function, seed and secret.
   template <class Key>
   result<hash64> try_hash(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this](auto one) noexcept {
@@ -155,8 +155,8 @@ class open_options {
   open_options(open_mode mode = open_mode::read) noexcept : options_(detail::sized<petal_open_options>()) {
     options_.mode = static_cast<petal_open_mode>(mode);
   }
-  open_options &key(const secret_key &value) noexcept {
-    std::memcpy(options_.key, value.data(), value.size());
+  open_options &secret(const secret_key &value) noexcept {
+    std::memcpy(options_.secret, value.data(), value.size());
     return *this;
   }
   /// Has the system read a mapped file to its end at opening: a hint; see `petal_open_options`.
@@ -181,8 +181,8 @@ class import_options {
   /// The seed of the hash function.
   import_options &seed(std::uint64_t value) noexcept { options_.seed = value; return *this; }
   /// The key of the hash function.
-  import_options &key(const secret_key &value) noexcept {
-    std::memcpy(options_.key, value.data(), value.size());
+  import_options &secret(const secret_key &value) noexcept {
+    std::memcpy(options_.secret, value.data(), value.size());
     return *this;
   }
   /// P of a Golomb-coded set: the bits of a gap's remainder.

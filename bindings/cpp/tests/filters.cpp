@@ -409,18 +409,18 @@ TEST(describing, what_it_is_and_how_full) {
 TEST(describing, keyed) {
   petal::secret_key key{};
   key[0] = 1;
-  const auto spec = petal::spec().capacity(100).hash_function(PETAL_HASH_SIPHASH13).key(key);
+  const auto spec = petal::spec().capacity(100).hash_function(PETAL_HASH_SIPHASH13).secret(key);
   petal::filter f(spec);
   f.insert("apple");
   const auto image = f.serialize();
   const auto without = petal::filter::load(image);
   EXPECT_TRUE(without.contains("pear"));
   EXPECT_EQ(without.try_contains("pear").status(), petal::status::secret_missing);
-  const auto with = petal::filter::load(image, petal::open_options().key(key));
+  const auto with = petal::filter::load(image, petal::open_options().secret(key));
   EXPECT_TRUE(with.contains("apple"));
   EXPECT_FALSE(with.contains("pear"));
   key[0] = 2;
-  EXPECT_EQ(petal::filter::try_load(image, petal::open_options().key(key)).status(), petal::status::secret_mismatch);
+  EXPECT_EQ(petal::filter::try_load(image, petal::open_options().secret(key)).status(), petal::status::secret_mismatch);
 }
 
 }  // namespace

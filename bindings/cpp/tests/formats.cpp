@@ -116,7 +116,7 @@ TEST(format, a_block_of_bip158) {
                                       0x10, 0x23, 0xc7, 0x41, 0xfa, 0x79, 0xaa, 0x92, 0xe8, 0x81, 0xff};
   petal::secret_key secret;
   std::memcpy(secret.data(), key, sizeof key);
-  const auto f = petal::filter::import_bytes("bip158", published, petal::import_options().key(secret));
+  const auto f = petal::filter::import_bytes("bip158", published, petal::import_options().secret(secret));
   EXPECT_TRUE(f.contains(petal::bytes(script, sizeof script)) && !f.contains("none of its scripts"));
   EXPECT_EQ(f.export_bytes("bip158").size(), sizeof published);
   std::vector<std::uint64_t> numbers;

@@ -124,7 +124,7 @@ TEST_P(views, take_bytes_and_types_as_the_filter_does) {
 TEST_P(views, take_keys_that_only_the_library_hashes) {
   std::array<std::uint8_t, 16> secret{};
   secret[3] = 7;
-  petal::filter f(spec_of(GetParam()).hash_function(PETAL_HASH_SIPHASH13).key(secret));
+  petal::filter f(spec_of(GetParam()).hash_function(PETAL_HASH_SIPHASH13).secret(secret));
   petal::writable_view v(f);
   EXPECT_TRUE(v.insert(1) && v.insert("apple"));
   EXPECT_TRUE(v.contains(1) && v.contains("apple") && f.contains(1) && f.contains("apple"));

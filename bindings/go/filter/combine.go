@@ -58,7 +58,7 @@ func compatible(first, second *image.Filter) error {
 func (f *Filter) IsCompatible(other *Filter) bool { return compatible(f.image(), other.image()) == nil }
 
 // Merge makes the filter the union of both: the same bits as a filter into which the keys of both were inserted.
-// Returns [ErrIncompatible] if they differ in kind, geometry, hash function, seed or key. If the other filter is
+// Returns [ErrIncompatible] if they differ in kind, geometry, hash function, seed or secret. If the other filter is
 // unclean, this filter becomes unclean too. Changes the filter, only reads the other.
 func (f *Filter) Merge(other *Filter) error {
 	insertions := func(a, b uint64) uint64 {

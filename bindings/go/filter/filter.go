@@ -48,9 +48,9 @@ type SecretKey = secret.Key
 
 // OpenOptions say how to read a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
-	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
-	// opens, takes hashes and merges, but takes no keys, and says true of every key.
-	Key SecretKey
+	// Secret is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the
+	// filter opens, takes hashes and merges, but takes no keys, and says true of every key.
+	Secret SecretKey
 }
 
 // Filter is a filter in memory. Get one from [New], [Open], [Load] or [Read]; the zero value is a closed filter, into
@@ -67,7 +67,7 @@ func New(spec Spec) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := image.Create(header, &image.Options{Key: spec.Key})
+	f, err := image.Create(header, &image.Options{Secret: spec.Secret})
 	return (*Filter)(f), err
 }
 
@@ -149,8 +149,8 @@ func (f *Filter) ContainsUint64(key uint64) bool { return f.image().ContainsUint
 // ContainsHash is [Filter.Contains] for the hash of a key: see [Filter.InsertHash].
 func (f *Filter) ContainsHash(hash uint64) bool { return f.image().ContainsHash(hash) }
 
-// Hash returns the hash of a key for all filters with the same hash function and seed or key. Returns [ErrExternalHash]
-// or [ErrSecretMissing] if keys cannot be hashed. Only reads the filter.
+// Hash returns the hash of a key for all filters with the same hash function and seed or secret. Returns
+// [ErrExternalHash] or [ErrSecretMissing] if keys cannot be hashed. Only reads the filter.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.

@@ -61,7 +61,7 @@ func specs() (all []filter.Spec) {
 	for _, hash := range []filter.Hash{filter.XXH3, filter.XXH64, filter.SipHash13, filter.External} {
 		spec := filter.Spec{Capacity: 1000, Hash: hash, Seed: 5}
 		if hash == filter.SipHash13 {
-			spec.Key, spec.Seed = [16]byte{1, 2, 3}, 0
+			spec.Secret, spec.Seed = [16]byte{1, 2, 3}, 0
 		}
 		for _, kind := range kinds {
 			spec.Kind = kind
@@ -120,8 +120,8 @@ func TestGoldenFilesAreMadeAgain(t *testing.T) {
 	for _, path := range paths {
 		options := &filter.OpenOptions{}
 		if strings.Contains(path, "siphash13") {
-			for i := range options.Key {
-				options.Key[i] = byte(i)
+			for i := range options.Secret {
+				options.Secret[i] = byte(i)
 			}
 		}
 		written, err := filter.Open(path, options)
@@ -130,7 +130,7 @@ func TestGoldenFilesAreMadeAgain(t *testing.T) {
 		}
 		check(t, err)
 		spec := must(written.Spec())
-		spec.Key = options.Key
+		spec.Secret = options.Secret
 		f := must(filter.New(spec))
 		for i := range uint64(100) {
 			if spec.Hash == filter.External {
@@ -270,8 +270,8 @@ func TestSpecsThatCannotBeAreRefused(t *testing.T) {
 		{filter.Spec{Kind: "bloom", Hash: filter.DigestHash, Seed: 256}, filter.ErrUnsupported},
 		{filter.Spec{Hash: 99}, filter.ErrUnknownValue},
 		{filter.Spec{Hash: filter.SipHash13}, filter.ErrSecretMissing},
-		{filter.Spec{Hash: filter.SipHash13, Key: [16]byte{1}, Seed: 1}, filter.ErrContradiction},
-		{filter.Spec{Key: [16]byte{1}}, filter.ErrContradiction},
+		{filter.Spec{Hash: filter.SipHash13, Secret: [16]byte{1}, Seed: 1}, filter.ErrContradiction},
+		{filter.Spec{Secret: [16]byte{1}}, filter.ErrContradiction},
 	} {
 		f, err := filter.New(c.spec)
 		if !errors.Is(err, c.want) || f != nil {
@@ -405,7 +405,7 @@ func TestAClosedFilterSaysSo(t *testing.T) {
 
 func TestKeysThatCannotBeHashed(t *testing.T) {
 	external := must(filter.New(filter.Spec{Hash: filter.External}))
-	keyed := must(filter.New(filter.Spec{Hash: filter.SipHash13, Key: [16]byte{9}}))
+	keyed := must(filter.New(filter.Spec{Hash: filter.SipHash13, Secret: [16]byte{9}}))
 	must(keyed.InsertString("a"))
 	locked := must(filter.Load(must(keyed.MarshalBinary()), nil))
 	for f, want := range map[*filter.Filter]error{external: filter.ErrExternalHash, locked: filter.ErrSecretMissing} {
@@ -427,7 +427,7 @@ func TestKeysThatCannotBeHashed(t *testing.T) {
 	if hash := must(keyed.Hash([]byte("a"))); !locked.ContainsHash(hash) || !must(locked.Copy()).ContainsHash(hash) {
 		t.Error("the key is lost")
 	}
-	_, err := filter.Load(must(keyed.MarshalBinary()), &filter.OpenOptions{Key: [16]byte{8}})
+	_, err := filter.Load(must(keyed.MarshalBinary()), &filter.OpenOptions{Secret: [16]byte{8}})
 	wants(t, err, filter.ErrSecretMismatch)
 }
 

@@ -97,8 +97,8 @@ type Spec struct {
 	Hashes uint32 `json:"hashes,omitzero"`
 	// Seed is the seed of [XXH3] and [XXH64], and your tag for [External]. A seed is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
-	// Key is the secret key of [SipHash13], not all zeros. Files never contain the key.
-	Key SecretKey `json:"-"`
+	// Secret is the secret key of [SipHash13], not all zeros. Files never contain the key.
+	Secret SecretKey `json:"-"`
 	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	//
 	//   - foldable, of all three kinds: 1 rounds the size up, by less than 0.8 %, so that the filter can be folded by many
@@ -124,7 +124,7 @@ func (s Spec) String() string {
 	set.Add("bits", s.Bits, s.Bits != 0)
 	set.Add("hashes", s.Hashes, s.Hashes != 0)
 	set.Add("seed", s.Seed, s.Seed != 0)
-	set.Add("key", "secret", s.Key != SecretKey{})
+	set.Add("secret", "given", s.Secret != SecretKey{})
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		set.Add(name, s.Parameters[name], true)
 	}
@@ -321,9 +321,9 @@ func (s Spec) header() (image.Header, error) {
 	return h, err
 }
 
-// identifier checks the hash function with its seed or key, and returns the identifier for the image.
+// identifier checks the hash function with its seed or secret, and returns the identifier for the image.
 func (r *request) identifier() (uint64, error) {
-	given := r.Key != SecretKey{}
+	given := r.Secret != SecretKey{}
 	switch {
 	case r.Hash == DigestHash:
 		return 0, fmt.Errorf("%w: this package makes no filters of digests; package petal does", ErrUnsupported)
@@ -336,10 +336,10 @@ func (r *request) identifier() (uint64, error) {
 	case !given:
 		return 0, fmt.Errorf("%w: hash = siphash13 needs a secret key that is not all zeros", ErrSecretMissing)
 	case r.Seed != 0:
-		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a key", ErrContradiction,
+		return 0, fmt.Errorf("%w: seed = %d has no meaning with hash = siphash13, which takes a secret", ErrContradiction,
 			r.Seed)
 	}
-	return image.KeyIdentifier(r.Key), nil
+	return image.KeyIdentifier(r.Secret), nil
 }
 
 // tooLarge is the error for a size that is too large.

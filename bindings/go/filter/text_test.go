@@ -37,9 +37,9 @@ func TestSpecsHaveAFormInJSON(t *testing.T) {
 	if !reflect.DeepEqual(back, spec) {
 		t.Error(back)
 	}
-	keyed := filter.Spec{Kind: "bloom", Hash: filter.SipHash13, Key: [16]byte{77}}
+	keyed := filter.Spec{Kind: "bloom", Hash: filter.SipHash13, Secret: [16]byte{77}}
 	keyed.Parameters = settings{"b": "1", "a": "2"}
-	if got := keyed.String(); got != "kind=bloom hash=siphash13 key=secret a=2 b=1" {
+	if got := keyed.String(); got != "kind=bloom hash=siphash13 secret=given a=2 b=1" {
 		t.Error(got)
 	}
 	if got := fmt.Sprint(filter.Spec{}); got != "default" {

@@ -22,7 +22,7 @@ import (
 // keyed is a filter with a secret key, as an image.
 func keyed(t *testing.T, key [16]byte) []byte {
 	t.Helper()
-	made, err := filter.New(filter.Spec{Capacity: 50, Hash: filter.SipHash13, Key: key})
+	made, err := filter.New(filter.Spec{Capacity: 50, Hash: filter.SipHash13, Secret: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +41,17 @@ func TestOptionsAndFiltersDoNotShowTheirKey(t *testing.T) {
 	shown := func(key [16]byte) string {
 		var all strings.Builder
 		of := []any{
-			view.OpenOptions{Key: key}, &view.OpenOptions{Key: key}, filter.OpenOptions{Key: key}, &filter.OpenOptions{Key: key},
-			filter.Spec{Key: key}, &filter.Spec{Key: key}, struct{ Of []view.OpenOptions }{[]view.OpenOptions{{Key: key}}},
+			view.OpenOptions{Secret: key}, &view.OpenOptions{Secret: key}, filter.OpenOptions{Secret: key},
+			&filter.OpenOptions{Secret: key},
+			filter.Spec{Secret: key}, &filter.Spec{Secret: key},
+			struct{ Of []view.OpenOptions }{[]view.OpenOptions{{Secret: key}}},
 		}
 		for _, value := range of {
 			text, err := json.Marshal(value)
 			fmt.Fprintf(&all, "%v|%+v|%#v|%s|%d|%x|%q|%s %v\n", value, value, value, value, value, value, value, text, err)
 		}
 		// The private fields of a filter, which package fmt prints without asking them, lack the key too.
-		loaded, err := view.Load(keyed(t, key), &view.OpenOptions{Key: key})
+		loaded, err := view.Load(keyed(t, key), &view.OpenOptions{Secret: key})
 		if err != nil || !loaded.ContainsString("apple") || loaded.ContainsString("pear") {
 			t.Error(err, loaded)
 		}

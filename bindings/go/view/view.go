@@ -54,9 +54,9 @@ import (
 
 // OpenOptions say how to open a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
-	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
-	// opens and answers lookups of hashes, but says true of every key.
-	Key SecretKey
+	// Secret is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the
+	// filter opens and answers lookups of hashes, but says true of every key.
+	Secret SecretKey
 }
 
 // Filter is an opened filter. The zero value is a closed filter, and so is nil.
@@ -142,7 +142,8 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	return f.image().InsertHash(hash)
 }
 
-// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or key.
+// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or
+// secret.
 func (f *Filter) Hash(key []byte) (uint64, error) { return f.image().Hash(key) }
 
 // HashUint64 is [Filter.Hash] for the eight little-endian bytes of a number.

@@ -167,7 +167,7 @@ export interface Spec {
   hash?: "xxh3" | "xxh64" | "siphash13" | "external" | "identity" | "digest" | (string & {});
   seed?: number | bigint;
   /** The secret key of siphash13: 16 bytes. */
-  key?: Uint8Array;
+  secret?: Uint8Array;
   parameters?: Record<string, number | string>;
 }
 
@@ -233,11 +233,11 @@ export class Petal {
   constructor(instance: WebAssembly.Instance, options?: { hasSimd?: boolean });
   readonly hasSimd: boolean;
   /** Opens an image. The bytes are copied, and all of them are checked. */
-  open(image: Uint8Array, options?: { key?: Uint8Array }): Filter | PetalMap;
+  open(image: Uint8Array, options?: { secret?: Uint8Array }): Filter | PetalMap;
   /** Opens the image of a filter, and refuses that of a map with the status `unsupported`. */
-  openFilter(image: Uint8Array, options?: { key?: Uint8Array }): Filter;
+  openFilter(image: Uint8Array, options?: { secret?: Uint8Array }): Filter;
   /** Opens the image of a map, and refuses that of a filter with the status `unsupported`. */
-  openMap(image: Uint8Array, options?: { key?: Uint8Array }): PetalMap;
+  openMap(image: Uint8Array, options?: { secret?: Uint8Array }): PetalMap;
   create(spec?: Spec): Filter;
   createMap(spec: Spec): PetalMap;
   builder(spec?: Spec): Builder;

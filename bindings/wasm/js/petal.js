@@ -403,7 +403,7 @@ export class Filter extends Image {
     return this._engine.one("petal_contains", this._handle, key) === 1;
   }
 
-  /** The hash of a key, for `{ as: "hashes" }` of filters with the same hash function and seed or key. */
+  /** The hash of a key, for `{ as: "hashes" }` of filters with the same hash function and seed or secret. */
   hash(key) {
     const bytes = typeof key === "bigint" ? new Uint8Array(BigUint64Array.of(whole(key, "a key")).buffer) : key;
     this._engine.withKey(bytes, (start, length) => this._engine.call("petal_spec_hash", this._handle, start, length));
@@ -573,11 +573,11 @@ export class Petal {
   }
 
   /** Opens an image: a filter or a map. The bytes are copied and checked. */
-  open(bytes, { key } = {}) {
+  open(bytes, { secret } = {}) {
     if (!(bytes instanceof Uint8Array)) throw new TypeError("an image is a Uint8Array");
     const engine = this.#engine;
-    const open = (secret) => engine.withBytes(bytes, (start) => engine.call("petal_open", start, bytes.length, secret));
-    const handle = key === undefined ? open(0) : engine.withBytes(secretKey(key), open);
+    const open = (at) => engine.withBytes(bytes, (start) => engine.call("petal_open", start, bytes.length, at));
+    const handle = secret === undefined ? open(0) : engine.withBytes(secretKey(secret), open);
     engine.call("petal_describe", handle);
     return engine.answers[17] === 1n ? new PetalMap(engine, handle) : new Filter(engine, handle);
   }
@@ -745,8 +745,8 @@ export class Petal {
       if (spec.falsePositiveRate !== undefined) {
         engine.call("petal_spec_rate", handle, real(spec.falsePositiveRate, "falsePositiveRate"));
       }
-      if (spec.key !== undefined) {
-        engine.withBytes(secretKey(spec.key), (start) => engine.call("petal_spec_key", handle, start));
+      if (spec.secret !== undefined) {
+        engine.withBytes(secretKey(spec.secret), (start) => engine.call("petal_spec_secret", handle, start));
       }
       for (const [parameter, value] of Object.entries(spec.parameters ?? {})) {
         const text = String(value);
@@ -785,9 +785,9 @@ function opened(image, type, other, call) {
   throw new PetalError(UNSUPPORTED, `the kind ${kind} is ${other}: open it with ${call}`);
 }
 
-function secretKey(key) {
-  if (!(key instanceof Uint8Array) || key.length !== 16) throw new TypeError("a secret key is a Uint8Array of 16 bytes");
-  return key;
+function secretKey(secret) {
+  if (!(secret instanceof Uint8Array) || secret.length !== 16) throw new TypeError("a secret key is a Uint8Array of 16 bytes");
+  return secret;
 }
 
 /** A module of one function with an instruction of SIMD128. */

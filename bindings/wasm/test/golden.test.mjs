@@ -38,7 +38,7 @@ for (const simd of modules("petal")) {
     assert.ok(all.length > 150, `${all.length} images`);
     const kinds = new Set();
     for (const [name, bytes] of all) {
-      const filter = petal.open(bytes, name.includes("siphash13") ? { key: SECRET } : {});
+      const filter = petal.open(bytes, name.includes("siphash13") ? { secret: SECRET } : {});
       assert.ok(filter instanceof Filter, name);
       kinds.add(filter.info.kind);
       const [keys, as] = keysOf(filter);
@@ -62,7 +62,7 @@ for (const simd of modules("petal")) {
     const all = images("maps/");
     assert.ok(all.length > 20);
     for (const [name, bytes] of all) {
-      const map = petal.open(bytes, name.includes("siphash13") ? { key: SECRET } : {});
+      const map = petal.open(bytes, name.includes("siphash13") ? { secret: SECRET } : {});
       assert.ok(map instanceof PetalMap, name);
       const [keys, as] = keysOf(map);
       const { found, values } = map.getBatch(keys, as);

@@ -133,9 +133,9 @@ test("a filter or a map is opened as what it is", () => {
   }
   assert.ok(petal._memory <= before + 1e6);
   const key = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
-  const secret = petal.create({ hash: "siphash13", key });
+  const secret = petal.create({ hash: "siphash13", secret: key });
   secret.insert("apple");
-  assert.ok(petal.openFilter(secret.save(), { key }).contains("apple"));
+  assert.ok(petal.openFilter(secret.save(), { secret: key }).contains("apple"));
   assert.throws(() => petal.openFilter(new Uint8Array(100)), status("foreign"));
 });
 
@@ -187,15 +187,15 @@ test("filters of one spec are merged", () => {
 
 test("secret keys", () => {
   const key = Uint8Array.from({ length: 16 }, (_, i) => 7 * i);
-  const filter = petal.create({ hash: "siphash13", key });
+  const filter = petal.create({ hash: "siphash13", secret: key });
   filter.insert("secret");
   const image = filter.save();
-  assert.ok(petal.open(image, { key }).contains("secret"));
+  assert.ok(petal.open(image, { secret: key }).contains("secret"));
   const closed = petal.open(image);
   assert.throws(() => closed.contains("secret"), status("secret_missing"));
   assert.equal(closed.info.canHash, false);
-  assert.throws(() => petal.open(image, { key: new Uint8Array(16) }), status("secret_mismatch"));
-  assert.throws(() => petal.open(image, { key: new Uint8Array(5) }), TypeError);
+  assert.throws(() => petal.open(image, { secret: new Uint8Array(16) }), status("secret_mismatch"));
+  assert.throws(() => petal.open(image, { secret: new Uint8Array(5) }), TypeError);
   assert.throws(() => petal.create({ hash: "siphash13" }), PetalError);
 });
 

@@ -4,7 +4,7 @@ import type { Info, Kind, Petal, Plan, Proposal, Status } from "@petal-filter/pe
 
 export async function types(bytes: Uint8Array): Promise<void> {
   const petal: Petal = await load({ build: "reader", simd: hasSimd(), from: new URL("file:///") });
-  const opened: Filter | PetalMap = petal.open(bytes, { key: new Uint8Array(16) });
+  const opened: Filter | PetalMap = petal.open(bytes, { secret: new Uint8Array(16) });
   if (opened instanceof PetalMap) {
     const value: bigint | undefined = opened.get("key");
     const { found, values }: { found: Uint8Array; values: BigUint64Array } = opened.getBatch(["a", 1n, bytes]);
@@ -16,7 +16,7 @@ export async function types(bytes: Uint8Array): Promise<void> {
     const count: bigint = opened.count("a");
     void [is, all, count];
   }
-  const filter: Filter = petal.openFilter(bytes, { key: new Uint8Array(16) });
+  const filter: Filter = petal.openFilter(bytes, { secret: new Uint8Array(16) });
   const values: PetalMap = petal.openMap(bytes);
   const texts: string[] = [filter.toJSON(), values.toJSON()];
   filter[Symbol.dispose]();

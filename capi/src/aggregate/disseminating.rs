@@ -46,22 +46,6 @@ pub unsafe extern "C" fn petal_aggregate_list_sent(
     })
 }
 
-/// Lists what this disseminator told the aggregator whose id is a uint64_t, as `petal_aggregate_list_sent()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_list_sent_u64(
-    aggregate: *const petal_aggregate,
-    id: u64,
-    states: *mut u32,
-    room: usize,
-    count: *mut usize,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [read aggregate, out count, room(states, room)], {
-        list(aggregate.list_sent_u64(id)?.into_iter(), states, count);
-        Ok(())
-    })
-}
-
 /// Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_list_sent_hash(
@@ -97,21 +81,6 @@ pub unsafe extern "C" fn petal_aggregate_record_sent(
     })
 }
 
-/// Notes the answer of the aggregator whose id is a uint64_t, as `petal_aggregate_record_sent()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_record_sent_u64(
-    aggregate: *mut petal_aggregate,
-    id: u64,
-    state: u32,
-    answer: *const petal_aggregate_answer,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [change aggregate, optional answer], {
-        let answer = answer_of(answer)?;
-        aggregate.by(|aggregate| aggregate.record_sent_u64(id, state, answer))
-    })
-}
-
 /// Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_record_sent_hash(
@@ -140,20 +109,6 @@ pub unsafe extern "C" fn petal_aggregate_forget_sent(
 ) -> petal_status {
     boundary!(error, [change aggregate, bytes(id, length), maybe forgotten], {
         forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent(id, state)))
-    })
-}
-
-/// Forgets what the aggregator whose id is a uint64_t was told, as `petal_aggregate_forget_sent()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_forget_sent_u64(
-    aggregate: *mut petal_aggregate,
-    id: u64,
-    state: u32,
-    forgotten: *mut bool,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [change aggregate, maybe forgotten], {
-        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent_u64(id, state)))
     })
 }
 

@@ -89,25 +89,6 @@ pub unsafe extern "C" fn petal_aggregate_add(
     })
 }
 
-/// Meets the participant whose id is a uint64_t, as `petal_aggregate_add()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_add_u64(
-    aggregate: *mut petal_aggregate,
-    id: u64,
-    state: u32,
-    value: f64,
-    previous: *const petal_aggregate_state_value,
-    previous_count: usize,
-    meeting: *mut petal_aggregate_answer,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count)], {
-        let (now, previous) = (AggregateStateValue { state, value }, cited(previous));
-        meeting.set(aggregate.by(|aggregate| aggregate.add_u64(id, now, previous))?.into());
-        Ok(())
-    })
-}
-
 /// Meets the participant whose id has this hash, as `petal_aggregate_add()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_add_hash(
@@ -141,21 +122,6 @@ pub unsafe extern "C" fn petal_aggregate_remove(
 ) -> petal_status {
     boundary!(error, [change aggregate, bytes(id, length), maybe left], {
         left.answer(aggregate.by(|aggregate| aggregate.remove(id, AggregateStateValue { state, value })))
-    })
-}
-
-/// Forgets the participant whose id is a uint64_t, as `petal_aggregate_remove()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_aggregate_remove_u64(
-    aggregate: *mut petal_aggregate,
-    id: u64,
-    state: u32,
-    value: f64,
-    left: *mut bool,
-    error: *mut petal_error,
-) -> petal_status {
-    boundary!(error, [change aggregate, maybe left], {
-        left.answer(aggregate.by(|aggregate| aggregate.remove_u64(id, AggregateStateValue { state, value })))
     })
 }
 

@@ -35,10 +35,10 @@
 //! refuses the participant, at every meeting again. At the same rate it takes a change for a duplicate. So sum and
 //! count are a little too low, and `petal_aggregate_get_expected_errors()` says by how much.
 //!
-//! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, key and parameters
-//! (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the number of
-//! participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity and
-//! false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
+//! An aggregate uses these fields of its spec: capacity, false_positive_rate, hash function, seed, secret and
+//! parameters (states, roles). The kind is `PETAL_KIND_AGGREGATE`, or 0 if you set no parameter. The capacity is the
+//! number of participants. The false_positive_rate is that of each memory with that many entries. Instead of capacity
+//! and false_positive_rate the spec may give bits (of all memories together) and hashes (the counters of an entry).
 
 use crate::boundary::boundary;
 use crate::handle::{self, Handle, owner};

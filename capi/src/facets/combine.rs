@@ -1,7 +1,7 @@
 //! FILTERS: COMBINING
 //!
-//! Filters combine if they are alike in kind, layout, geometry, hash function and seed or key: make them from one spec.
-//! Functions refuse other filters with `PETAL_ERR_INCOMPATIBLE`, and the message names the first difference.
+//! Filters combine if they are alike in kind, layout, geometry, hash function and seed or secret: make them from one
+//! spec. Functions refuse other filters with `PETAL_ERR_INCOMPATIBLE`, and the message names the first difference.
 
 use crate::boundary::boundary;
 use crate::filter::petal_filter;

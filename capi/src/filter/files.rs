@@ -48,7 +48,7 @@ pub struct petal_open_options {
     pub prefault: u32,
     /// The secret key of a keyed filter; all zeros is none. Without the secret key the filter cannot hash byte and
     /// uint64_t keys, but all else works.
-    pub key: [u8; 16],
+    pub secret: [u8; 16],
 }
 
 // SAFETY: numbers, arrays of numbers and nullable pointers, without padding, its size first.
@@ -74,8 +74,8 @@ impl Given for petal_open_options {
             let message = format_args!("prefault = {} is neither 0 nor 1", options.prefault);
             return Err(boundary::error(Status::UnknownValue, message));
         }
-        let key = (options.key != [0; 16]).then_some(options.key);
-        Ok(OpenOptions { mode, key, prefault: options.prefault == 1 })
+        let secret = (options.secret != [0; 16]).then_some(options.secret);
+        Ok(OpenOptions { mode, secret, prefault: options.prefault == 1 })
     }
 }
 

@@ -47,7 +47,7 @@ pub struct petal_compact_options {
     /// The seed; 0 for `PETAL_HASH_SIPHASH13`.
     pub seed: u64,
     /// The secret key of `PETAL_HASH_SIPHASH13`; all zeros is none.
-    pub key: [u8; 16],
+    pub secret: [u8; 16],
 }
 
 // SAFETY: numbers and an array of numbers, without padding, its size first.
@@ -67,7 +67,7 @@ impl Given for petal_compact_options {
         Ok(CompactOptions {
             hash: HashFunction::from_number(options.hash)?,
             seed: options.seed,
-            key: (options.key != [0; 16]).then_some(options.key),
+            secret: (options.secret != [0; 16]).then_some(options.secret),
             verify: options.verify == 1,
         })
     }
@@ -186,8 +186,8 @@ pub unsafe extern "C" fn petal_compact_contains(
             Hasher::new(HashFunction::Xxh3, 0, None).ok()?
         } else {
             // SAFETY: by the conventions `options` is NULL or a struct of its size.
-            let CompactOptions { hash, seed, key, .. } = unsafe { given(options, "options") }.ok()?;
-            Hasher::new(hash, seed, key.as_ref()).ok()?
+            let CompactOptions { hash, seed, secret, .. } = unsafe { given(options, "options") }.ok()?;
+            Hasher::new(hash, seed, secret.as_ref()).ok()?
         };
         petal_core::compact_contains_hash(form, hasher.hash_bytes_at_once(key)?).ok()
     };

@@ -76,8 +76,8 @@ pub struct petal_import_options {
     pub rice_bits: u32,
     /// M of a Golomb-coded set: how many numbers there are for each key.
     pub multiplier: u64,
-    /// The key of the hash function; all zeros is none.
-    pub key: [u8; 16],
+    /// The secret key of the hash function; all zeros is none.
+    pub secret: [u8; 16],
 }
 
 // SAFETY: numbers and an array of them without padding, its size first.
@@ -90,9 +90,9 @@ impl Given for petal_import_options {
 
     fn said(given: Option<petal_import_options>, _name: &str) -> Result<ImportOptions> {
         let Some(options) = given else { return Ok(ImportOptions::default()) };
-        let petal_import_options { bits, hashes, seed, rice_bits, multiplier, key, .. } = options;
-        let key = (key != [0; 16]).then_some(key);
-        Ok(ImportOptions { bits, hashes, seed, key, rice_bits, multiplier })
+        let petal_import_options { bits, hashes, seed, rice_bits, multiplier, secret, .. } = options;
+        let secret = (secret != [0; 16]).then_some(secret);
+        Ok(ImportOptions { bits, hashes, seed, secret, rice_bits, multiplier })
     }
 }
 
@@ -282,8 +282,8 @@ pub unsafe extern "C" fn petal_filter_export_to(
 /// Writes the spec of a format's filter, for `petal_filter_new()` or for a builder. The filter has the size that the
 /// format's owner would give it for `capacity` distinct keys at a false-positive rate inside (0, 1). `variant`,
 /// nullable, names one of the format's variants. `seed` is the seed of the format's hash function, or 0 if the function
-/// has none. The caller sets the key in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a format
-/// that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
+/// has none. The caller sets the secret in the spec, if the format has one. Returns `PETAL_ERR_UNSUPPORTED` for a
+/// format that has neither `PETAL_FORMAT_CREATE` nor `PETAL_FORMAT_BUILD`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_format_get_spec(
     format: *const c_char,

@@ -21,7 +21,7 @@
 //!     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
 //!     petal_index_free(index);
 //!
-//! An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, key and
+//! An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, secret and
 //! parameters. The kind is `PETAL_KIND_INDEX`, or 0 if you set no parameter. `width` is the number of bits of a row,
 //! from 64 to 65536, and 1024 unless you set it. `fold` is the length of the fold that is kept with each row; `store`
 //! says whether the index keeps rows, columns or both. docs/index.md explains these parameters.
@@ -181,8 +181,8 @@ pub unsafe extern "C" fn petal_index_find_row(
 pub const PETAL_INDEX_NO_ROW: u64 = 0xffff_ffff_ffff_ffff;
 
 /// Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
-/// indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or key. Returns `PETAL_ERR_FULL` if there
-/// is no room for all rows.
+/// indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or secret. Returns `PETAL_ERR_FULL` if
+/// there is no room for all rows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_merge(
     index: *mut petal_index,

@@ -3,7 +3,7 @@
 //! A map builder collects keys with their values, 24 bytes a key, and then makes the map for exactly the distinct keys
 //! that came. For a kind that starts empty, the builder joins the values of a key. A map builder takes the options of a
 //! filter builder. It uses these fields of its spec: kind (0 is `PETAL_KIND_BLOOMIER`), false_positive_rate, hash
-//! function, seed, key and parameters.
+//! function, seed, secret and parameters.
 
 use super::petal_map;
 use crate::arguments::arguments;

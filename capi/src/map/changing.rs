@@ -98,17 +98,6 @@ pub unsafe extern "C" fn petal_map_replace(
     })
 }
 
-/// Replaces the value of a uint64_t key that is there, as `petal_map_replace()` does for a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_map_replace_u64(
-    map: *mut petal_map,
-    key: u64,
-    value: u64,
-    found: *mut bool,
-) -> petal_status {
-    boundary!(NO_ERROR, [change map, maybe found], found.answer(map.by(|map| map.replace_u64(key, value))))
-}
-
 /// Replaces the value of the key with this 64-bit hash, which you made, as `petal_map_replace()` does for a byte key.
 /// Returns `PETAL_ERR_UNSUPPORTED` unless the map's hash function is `PETAL_HASH_EXTERNAL`.
 #[unsafe(no_mangle)]

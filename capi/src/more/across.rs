@@ -4,7 +4,7 @@
 //! already fetches the cache lines of the next ones. Out of cache that takes half to three quarters of the time of a
 //! call for each filter. For fewer than 100 filters that lie in a cache, a call for each filter is faster. Answer i
 //! belongs to filter i. The filters may be of different kinds and sizes. If all filters have the same hash function and
-//! seed or key, the call hashes the key once, otherwise once for each filter. On a failure every answer is true.
+//! seed or secret, the call hashes the key once, otherwise once for each filter. On a failure every answer is true.
 
 use crate::filter::keys::{answering, petal_answers};
 use crate::filter::petal_filter;
@@ -59,24 +59,6 @@ pub unsafe extern "C" fn petal_filter_contains_across(
         error,
         [answers(answers, count), handles(filters, count), bytes(key, length)],
         answers.by(|answers| petal_core::filters_contain(filters, key, answers)),
-        or all_true_of(answers, count)
-    )
-}
-
-/// Looks one uint64_t key up in `count` filters. Returns `PETAL_ERR_EXTERNAL_HASH` or `PETAL_ERR_SECRET_MISSING` if one
-/// of the filters cannot hash the key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_contains_across_u64(
-    filters: *const *const petal_filter,
-    count: usize,
-    key: u64,
-    answers: *mut petal_answers,
-    error: *mut petal_error,
-) -> petal_status {
-    answering!(
-        error,
-        [answers(answers, count), handles(filters, count)],
-        answers.by(|answers| petal_core::filters_contain_u64(filters, key, answers)),
         or all_true_of(answers, count)
     )
 }

@@ -22,12 +22,6 @@ pub unsafe extern "C" fn petal_builder_exclude(
     boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.exclude(key)))
 }
 
-/// Excludes a uint64_t key, as `petal_builder_exclude()` does a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_exclude_u64(builder: *mut petal_builder, key: u64) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.exclude_u64(key)))
-}
-
 /// Excludes a hash, as `petal_builder_exclude()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_exclude_hash(builder: *mut petal_builder, hash: u64) -> petal_status {

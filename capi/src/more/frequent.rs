@@ -26,16 +26,6 @@ pub unsafe extern "C" fn petal_builder_add_frequent(
     boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.add_frequent(key, weight)))
 }
 
-/// Gives a uint64_t key that is a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_frequent_u64(
-    builder: *mut petal_builder,
-    key: u64,
-    weight: f64,
-) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_frequent_u64(key, weight)))
-}
-
 /// Gives the hash of a frequent non-member, as `petal_builder_add_frequent()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_add_frequent_hash(

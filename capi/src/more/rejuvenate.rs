@@ -30,19 +30,6 @@ pub unsafe extern "C" fn petal_filter_rejuvenate(
     })
 }
 
-/// Restores the fingerprint of a stored uint64_t key to full length. `rejuvenated`, nullable, becomes false if the
-/// fingerprint is already full, or if the key certainly is not there.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_rejuvenate_u64(
-    filter: *mut petal_filter,
-    key: u64,
-    rejuvenated: *mut bool,
-) -> petal_status {
-    boundary!(NO_ERROR, [change filter, maybe rejuvenated], {
-        rejuvenated.answer(filter.by(|filter| filter.rejuvenate_u64(key)))
-    })
-}
-
 /// Restores the fingerprint of the stored key with this hash to full length. `rejuvenated`, nullable, becomes false if
 /// the fingerprint is already full, or if the key certainly is not there.
 #[unsafe(no_mangle)]

@@ -27,19 +27,6 @@ pub unsafe extern "C" fn petal_filter_insert_times(
     })
 }
 
-/// Inserts a uint64_t key `times` times, as `petal_filter_insert_times()` does a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_insert_times_u64(
-    filter: *mut petal_filter,
-    key: u64,
-    times: u64,
-    is_new: *mut bool,
-) -> petal_status {
-    boundary!(NO_ERROR, [change filter, maybe is_new], {
-        is_new.answer(filter.by(|filter| filter.insert_u64_times(key, times)))
-    })
-}
-
 /// Inserts the key with this hash `times` times, as `petal_filter_insert_times()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_insert_times_hash(
@@ -85,19 +72,6 @@ pub unsafe extern "C" fn petal_filter_remove_times(
     })
 }
 
-/// Removes a uint64_t key at most `times` times, as `petal_filter_remove_times()` does a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_filter_remove_times_u64(
-    filter: *mut petal_filter,
-    key: u64,
-    times: u64,
-    removed: *mut u64,
-) -> petal_status {
-    boundary!(NO_ERROR, [change filter, maybe removed], {
-        removed.answer(filter.by(|filter| filter.remove_u64_times(key, times)))
-    })
-}
-
 /// Removes the key with this hash at most `times` times, as `petal_filter_remove_times()` does a byte key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_remove_times_hash(
@@ -136,16 +110,6 @@ pub unsafe extern "C" fn petal_builder_add_times(
     times: u64,
 ) -> petal_status {
     boundary!(NO_ERROR, [change builder, bytes(key, length)], builder.by(|builder| builder.add_times(key, times)))
-}
-
-/// Adds a uint64_t key that came `times` times, as `petal_builder_add_times()` does a byte key.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_builder_add_times_u64(
-    builder: *mut petal_builder,
-    key: u64,
-    times: u64,
-) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_u64_times(key, times)))
 }
 
 /// Adds a hash that came `times` times, as `petal_builder_add_times()` does a byte key.

@@ -178,8 +178,8 @@ pub unsafe extern "C" fn petal_router_advertise_changes(
 
 /// Takes a message that came from a neighbour. `received`, nullable, becomes one of `PETAL_ROUTER_RECEIVED_*`. The
 /// function checks the message as a whole before anything changes. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first
-/// difference, for a message of a router with other levels, bits, hashes, hash function, seed or key, and for a message
-/// of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
+/// difference, for a message of a router with other levels, bits, hashes, hash function, seed or secret, and for a
+/// message of another edge or link. Returns `PETAL_ERR_CORRUPT` for a message that is damaged, repeated or late, and
 /// `PETAL_ERR_FOREIGN`, `PETAL_ERR_TRUNCATED` or `PETAL_ERR_NEWER_VERSION` for bytes that are no message of this
 /// version.
 #[unsafe(no_mangle)]

@@ -25,10 +25,10 @@
 //! levels.
 //!
 //! A router uses these fields of its spec: capacity (keys of one node), false_positive_rate (that of the last level of
-//! one edge), hash function, seed, key and parameters. Instead of capacity and rate the spec may give bits, a multiple
-//! of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and max_fill;
-//! docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function and seed or
-//! key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
+//! one edge), hash function, seed, secret and parameters. Instead of capacity and rate the spec may give bits, a
+//! multiple of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and
+//! max_fill; docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function
+//! and seed or key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
 //!
 //! Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
 //! repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
@@ -100,12 +100,6 @@ pub unsafe extern "C" fn petal_router_insert(
     boundary!(NO_ERROR, [change router, bytes(key, length)], router.by(|router| router.insert(key)))
 }
 
-/// Inserts a uint64_t key, as `petal_router_insert()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_insert_u64(router: *mut petal_router, key: u64) -> petal_status {
-    boundary!(NO_ERROR, [change router], router.by(|router| router.insert_u64(key)))
-}
-
 /// Inserts the hash of a key, as `petal_router_insert()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_insert_hash(router: *mut petal_router, hash: u64) -> petal_status {
@@ -139,12 +133,6 @@ pub unsafe extern "C" fn petal_router_remove(
     boundary!(NO_ERROR, [change router, bytes(key, length)], router.by(|router| router.remove(key).map(drop)))
 }
 
-/// Removes a uint64_t key, as `petal_router_remove()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_remove_u64(router: *mut petal_router, key: u64) -> petal_status {
-    boundary!(NO_ERROR, [change router], router.by(|router| router.remove_u64(key).map(drop)))
-}
-
 /// Removes the hash of a key, as `petal_router_remove()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_remove_hash(router: *mut petal_router, hash: u64) -> petal_status {
@@ -169,12 +157,6 @@ pub unsafe extern "C" fn petal_router_remove_batch(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_contains(router: *const petal_router, key: *const c_void, length: usize) -> bool {
     answer!(true, [read router, bytes(key, length)], router.contains(key)?)
-}
-
-/// Returns whether this node itself may have a uint64_t key, as `petal_router_contains()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_contains_u64(router: *const petal_router, key: u64) -> bool {
-    answer!(true, [read router], router.contains_u64(key)?)
 }
 
 /// Returns whether this node itself may have the key with this hash, as `petal_router_contains()` does.

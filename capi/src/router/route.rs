@@ -90,21 +90,6 @@ pub unsafe extern "C" fn petal_router_get_route(
     })
 }
 
-/// Tells where a query for a uint64_t key goes, as `petal_router_get_route()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_get_route_u64(
-    router: *const petal_router,
-    key: u64,
-    from: *const u64,
-    hops_left: u32,
-    route: *mut petal_router_route,
-) -> petal_status {
-    boundary!(NO_ERROR, [read router, out route, optional from], {
-        route.set(router.route_u64(key, from, hops_left)?.into());
-        Ok(())
-    })
-}
-
 /// Tells where a query for the key with this hash goes, as `petal_router_get_route()` does.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_router_get_route_hash(
@@ -153,17 +138,6 @@ pub unsafe extern "C" fn petal_router_walk(
     boundary!(NO_ERROR, [read router, update walk, out route, bytes(key, length)], {
         go(walk, route, |walk| router.walk(key, walk))
     })
-}
-
-/// Tells where a query for a uint64_t key goes, as `petal_router_walk()` does.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_router_walk_u64(
-    router: *const petal_router,
-    key: u64,
-    walk: *mut petal_router_walk_state,
-    route: *mut petal_router_route,
-) -> petal_status {
-    boundary!(NO_ERROR, [read router, update walk, out route], go(walk, route, |walk| router.walk_u64(key, walk)))
 }
 
 /// Tells where a query for the key with this hash goes, as `petal_router_walk()` does.

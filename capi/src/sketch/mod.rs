@@ -23,10 +23,10 @@
 //! `petal_sketch_keep_keys()` the handle keeps the numbers too, and takes each only once.
 //!
 //! A sketch uses these fields of its spec: kind (0 is `PETAL_KIND_IBLT`), capacity, false_positive_rate, hash function,
-//! seed, key and parameters. The capacity is the number of differences. The false_positive_rate is the probability that
-//! the sketch cannot list that many; `pinsketch` always can. Instead of both the spec may give bits (192 for a cell of
-//! `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`) and
-//! hashes (`iblt`: 3 to 7, the cells of a number).
+//! seed, secret and parameters. The capacity is the number of differences. The false_positive_rate is the probability
+//! that the sketch cannot list that many; `pinsketch` always can. Instead of both the spec may give bits (192 for a
+//! cell of `iblt`, 256 with value_bits = 64; 192 for a symbol of `riblt`; field_bits for a difference of `pinsketch`)
+//! and hashes (`iblt`: 3 to 7, the cells of a number).
 
 use crate::arguments::{Out, list};
 use crate::boundary::{NO_ERROR, boundary, number};
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn petal_sketch_remove_batch(
 
 /// Subtracts another sketch: numbers that both have are gone, and the sketch lists numbers that only the other has with
 /// -1. Returns `PETAL_ERR_INCOMPATIBLE`, naming the first difference, unless both have the same kind, size, hash
-/// function and seed or key.
+/// function and seed or secret.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_subtract(
     sketch: *mut petal_sketch,

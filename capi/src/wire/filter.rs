@@ -89,7 +89,7 @@ pub unsafe extern "C" fn petal_filter_delta_size(
 
 /// Writes into a buffer what changed from `older`, the older state of a filter, to `newer`, the newer one. A filter
 /// that grows may have grown. Returns `PETAL_ERR_INCOMPATIBLE` if the filters differ in kind, layout, geometry, hash
-/// function, seed or key. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
+/// function, seed or secret. Otherwise returns what `petal_filter_pack()` does. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_delta(
     older: *const petal_filter,

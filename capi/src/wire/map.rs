@@ -85,8 +85,8 @@ pub unsafe extern "C" fn petal_map_delta_size(
 }
 
 /// Writes into a buffer what changed from `older`, the older state of a map, to `newer`, the newer one. Returns
-/// `PETAL_ERR_INCOMPATIBLE` if the maps differ in kind, layout, geometry, hash function, seed or key. Otherwise returns
-/// what `petal_map_pack()` does. `written` is nullable.
+/// `PETAL_ERR_INCOMPATIBLE` if the maps differ in kind, layout, geometry, hash function, seed or secret. Otherwise
+/// returns what `petal_map_pack()` does. `written` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_delta(
     older: *const petal_map,

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 ///
 /// Keys are records: lines, or with -0 whatever lies between NUL bytes; with --field, one field of each record. Keys
 /// are bytes, not text: the command removes only the separator. KEYS are files, and `-`, or no file, means standard
-/// input. `-` also means standard input for a filter that the command only reads, and for --key-file. The command
+/// input. `-` also means standard input for a filter that the command only reads, and for --secret-file. The command
 /// refuses compressed input.
 ///
 /// Numbers of keys and bits may be written 1000000, 1e6 or 1M: the suffixes are k, M, G (powers of 1000) and Ki, Mi, Gi
@@ -138,15 +138,15 @@ pub enum Command {
     MarkClean(Filters),
     /// Write the union of filters.
     ///
-    /// The filters must agree in kind, size, hash function and seed or key. Filters of different inputs agree in size
-    /// if they were built with the same --capacity. The result has the same bits as a filter into which the keys of all
-    /// filters were inserted.
+    /// The filters must agree in kind, size, hash function and seed or secret. Filters of different inputs agree in
+    /// size if they were built with the same --capacity. The result has the same bits as a filter into which the keys
+    /// of all filters were inserted.
     #[command(after_long_help = manual::after_help("merge"))]
     Merge(Combine),
     /// Write the intersection of filters.
     ///
-    /// The filters must agree in kind, size, hash function and seed or key. The result holds every key that all filters
-    /// hold, and other keys at a rate no higher than that of any of the filters.
+    /// The filters must agree in kind, size, hash function and seed or secret. The result holds every key that all
+    /// filters hold, and other keys at a rate no higher than that of any of the filters.
     #[command(after_long_help = manual::after_help("intersect"))]
     Intersect(Combine),
     /// Make a filter smaller, without its keys.
@@ -208,7 +208,7 @@ pub enum Command {
     ///
     /// For each two filters the command also estimates how many keys they hold together.
     /// The command prints each estimate with its 95 % interval. The estimate of a small intersection may be negative.
-    /// Two filters are compared if they agree in kind, size, hash function and seed or key. Otherwise the command
+    /// Two filters are compared if they agree in kind, size, hash function and seed or secret. Otherwise the command
     /// estimates each filter alone, says why, and the exit status is 2. Filters of different inputs agree in size if
     /// they were built with the same --capacity.
     #[command(after_long_help = manual::after_help("estimate"))]
@@ -331,7 +331,7 @@ pub struct Counts {
 pub struct Secret {
     /// The secret key of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits, not all zeros.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub key_file: Option<PathBuf>,
+    pub secret_file: Option<PathBuf>,
 }
 
 /// How keys are hashed.
@@ -411,7 +411,7 @@ pub struct Build {
     pub hashing: Hashing,
     /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, of which the filter takes its bits. --seed is the
     /// number of bits of a digest; that of the first digest if not given. The kind is bloom.
-    #[arg(long, conflicts_with_all = ["hash", "key_file", "format", "counts"])]
+    #[arg(long, conflicts_with_all = ["hash", "secret_file", "format", "counts"])]
     pub hex_digests: bool,
     /// Sets a parameter that only this kind takes; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -475,13 +475,13 @@ pub struct Check {
     #[arg(short, long)]
     pub count: bool,
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
-    #[arg(long, conflicts_with = "key_file")]
+    #[arg(long, conflicts_with = "secret_file")]
     pub hashes: bool,
     /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
-    #[arg(long, conflicts_with_all = ["hashes", "key_file", "format"])]
+    #[arg(long, conflicts_with_all = ["hashes", "secret_file", "format"])]
     pub hex_digests: bool,
     /// The format of a file of another system, if its bytes do not show the format.
-    #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "key_file")]
+    #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "secret_file")]
     pub format: Option<String>,
     /// The secret.
     #[command(flatten)]
@@ -498,10 +498,10 @@ pub struct Check {
 #[derive(Args, Debug)]
 pub struct KeysOfFilter {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
-    #[arg(long, conflicts_with = "key_file")]
+    #[arg(long, conflicts_with = "secret_file")]
     pub hashes: bool,
     /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
-    #[arg(long, conflicts_with_all = ["hashes", "key_file"])]
+    #[arg(long, conflicts_with_all = ["hashes", "secret_file"])]
     pub hex_digests: bool,
     /// The secret.
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub enum Command {
     /// Make a sketch of a set.
     ///
     /// The sketch is as large as --capacity asks for, however many keys the set has. Two sketches can be subtracted if
-    /// they were made with the same --kind, --capacity, --fpr, --hash, --seed, --key-file and --set.
+    /// they were made with the same --kind, --capacity, --fpr, --hash, --seed, --secret-file and --set.
     ///
     /// A sketch holds 64-bit numbers. The number of a key is its hash; with --numbers the keys are the numbers
     /// themselves. With --kind riblt --set key_bytes=16 the sketch holds whole keys of 16 bytes (8 to 64). The sketch

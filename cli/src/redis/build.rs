@@ -27,7 +27,7 @@ struct Report<'a> {
 }
 
 pub fn run(args: &args::redis::Build, common: args::Common) -> Outcome {
-    let inputs = Inputs::new(&args.keys, args.secret.key_file.as_deref())?;
+    let inputs = Inputs::new(&args.keys, args.secret.secret_file.as_deref())?;
     let maker = Maker::of(args)?;
     let mut set = Set::open(&args.to)?;
     let made = set.types.iter().filter(|of| of.is_none()).count();
@@ -87,7 +87,7 @@ impl Maker {
         let foreign = [
             ("--kind", args.kind.is_some()),
             ("--seed", args.seed.is_some()),
-            ("--key-file", args.secret.key_file.is_some()),
+            ("--secret-file", args.secret.secret_file.is_some()),
             ("--set", !args.set.is_empty()),
             ("--mergeable", args.mergeable),
             ("--fpr", args.fpr.is_some() && of == Type::Cf),

@@ -76,7 +76,7 @@ pub fn export(args: &args::redis::Export, common: args::Common) -> Outcome {
 
 pub fn import(args: &args::redis::Import, common: args::Common) -> Outcome {
     let files = Files::new("FILE", &args.file, args.to.shards)?;
-    let secret = args.secret.key_file.as_deref();
+    let secret = args.secret.secret_file.as_deref();
     check_standard_input(secret.into_iter().chain([&*args.file]))?;
     let key = image_file::secret(&args.secret)?;
     let open = |path: &Path| {

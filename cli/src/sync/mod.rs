@@ -206,7 +206,7 @@ fn greet(channel: &mut Channel, separator: u8) -> Outcome<SecretKey> {
 /// A sketch of the records' hashes, which keeps them.
 fn sketch_of(records: &Records, key: &SecretKey) -> Outcome<Sketch> {
     let kind: Option<KindId> = petal::registry::find_name(RIBLT).map(|row| row.kind);
-    let spec = Spec { kind, bits: ONE_SYMBOL, hash: HashFunction::SipHash13, key: Some(*key), ..Spec::default() };
+    let spec = Spec { kind, bits: ONE_SYMBOL, hash: HashFunction::SipHash13, secret: Some(*key), ..Spec::default() };
     let mut sketch = petal::create_sketch(&spec)?;
     sketch.keep_keys()?;
     let mut hashes = [0; 1024];

@@ -11,7 +11,7 @@ use core::cell::Cell;
 
 /// A filter that can be asked together with others: [`Filter`], and handles that contain one.
 pub trait Asked: Sized {
-    /// The filter's hasher: the hash function with its seed or key.
+    /// The filter's hasher: the hash function with its seed or secret.
     fn hasher(&self) -> &Hasher;
 
     /// Whether the handle can be asked. A handle in which something broke cannot.
@@ -67,7 +67,7 @@ pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut A
 }
 
 /// Asks many filters for one key: answer i is that of filter i. The key is hashed once if all filters have the same
-/// hash function and seed or key, and otherwise once for each filter. Filters that take keys whole cannot be asked
+/// hash function and seed or secret, and otherwise once for each filter. Filters that take keys whole cannot be asked
 /// together.
 ///
 /// # Errors
@@ -100,7 +100,7 @@ fn hash_and_ask<A: Asked>(
         prefetch(filter.hasher());
     };
     let hash_for = |filter: &A| match filter.hasher() {
-        // A handle without the secret key still has the identifier of the key.
+        // A handle without the secret key still has the identifier of the secret.
         hasher if hasher.is_same(first) => hasher.refusal().map_or(shared, Err),
         hasher => hash(hasher),
     };

@@ -18,8 +18,8 @@ impl Filter {
     }
 
     /// Writes the compact form to the start of `to`, at any alignment, and returns its length. The form has no hash
-    /// function, seed or key, which whoever opens it has to know, and no count or capacity. Threads and processes may
-    /// insert meanwhile: the form has all keys whose insertion happened before.
+    /// function, seed or secret, which whoever opens it has to know, and no count or capacity. Threads and processes
+    /// may insert meanwhile: the form has all keys whose insertion happened before.
     ///
     /// # Errors
     /// The errors of [`Filter::compact_size`]; [`Status::BufferTooSmall`]; [`Status::Unclean`] if the filter is

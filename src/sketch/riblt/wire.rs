@@ -54,7 +54,7 @@ pub fn check_header(bytes: &[u8; HEADER], shape: KeyShape, hasher: &Hasher) -> R
         return Err(error!(Incompatible, "the stream and the sketch differ in key_bytes: {theirs} and {ours}"));
     }
     if bytes[8..] != ours[8..] {
-        return Err(error!(Incompatible, "the stream and the sketch differ in seed or key"));
+        return Err(error!(Incompatible, "the stream and the sketch differ in seed or secret"));
     }
     Ok(())
 }

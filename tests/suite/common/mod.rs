@@ -313,11 +313,11 @@ pub fn main_layouts() -> Vec<Case> {
 
 /// The spec with another hash function. `salt` becomes the seed, the tag, or a part of the secret key.
 pub fn hashed(spec: &Spec, hash: HashFunction, salt: u64) -> Spec {
-    let mut spec = Spec { hash, seed: salt, key: None, ..*spec };
+    let mut spec = Spec { hash, seed: salt, secret: None, ..*spec };
     if hash == HashFunction::SipHash13 {
         let mut key = SECRET;
         key[8..].copy_from_slice(&salt.to_le_bytes());
-        spec = Spec { seed: 0, key: Some(key), ..spec };
+        spec = Spec { seed: 0, secret: Some(key), ..spec };
     }
     spec
 }
@@ -401,7 +401,9 @@ impl Buffer {
     ) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the handle is dropped before.
-        match unsafe { petal::open_buffer_as(start, length, &OpenOptions { mode, key, ..OpenOptions::default() }) } {
+        match unsafe {
+            petal::open_buffer_as(start, length, &OpenOptions { mode, secret: key, ..OpenOptions::default() })
+        } {
             Ok(mut handle) => with(Ok(&mut handle)),
             Err(error) => with(Err(error)),
         }

@@ -35,9 +35,10 @@ pub fn file(root: &Path) -> Result<Generated, String> {
                 continue;
             }
             for form in &FORMS {
-                methods += &method.form(form);
                 let called = format!("{verb}{}", form[2]);
-                if !form[2].is_empty() && text.contains(&format!("#cgo noescape petal_go_{}\n", method.verb)) {
+                let has_function = !form[2].is_empty() && is_there(&called);
+                methods += &method.form(form, has_function);
+                if has_function && text.contains(&format!("#cgo noescape petal_go_{}\n", method.verb)) {
                     let _ = writeln!(directives, "#cgo noescape {called}\n#cgo nocallback {called}");
                 }
             }
@@ -83,15 +84,18 @@ impl Method<'_> {
         format!("bytesOf({key}), C.size_t(len({key}))", key = self.key)
     }
 
-    fn form(&self, &[end, of, c, keys]: &[&str; 4]) -> String {
+    /// A form, which calls the function of C for it, or else that for bytes.
+    fn form(&self, &[end, of, c, keys]: &[&str; 4], has_function: bool) -> String {
         let Method { receiver, ty, name, key, rest, verb } = self;
         let key = if end == "Hash" { "hash" } else { key };
-        let call =
-            if c.is_empty() { format!("textOf({key}), C.size_t(len({key}))") } else { format!("C.uint64_t({key})") };
-        let of_numbers = ["Sketch", "Aggregate"].contains(ty);
+        let call = match of {
+            _ if has_function => format!("C.uint64_t({key})"),
+            "string" => format!("textOf({key}), C.size_t(len({key}))"),
+            _ => format!("numberOf(&{key}), 8"),
+        };
         let comment = match end {
             "String" => "the bytes of a string.",
-            "Uint64" if of_numbers => "a number.",
+            "Uint64" if *ty == "Sketch" => "a number.",
             "Uint64" => "a number, which is the same key as its eight little-endian bytes.",
             _ if ty.starts_with("Map") => {
                 "the 64-bit hash of a key, which you made. Returns [ErrUnsupported] unless the spec has [External]."
@@ -100,7 +104,7 @@ impl Method<'_> {
         };
         let mut rest = rest.replace(&self.bytes(), &call).replace("StringKeys(", &format!("{keys}("));
         rest = rest.replace(&format!("\"petal.{ty}.{name}\""), &format!("\"petal.{ty}.{name}{end}\""));
-        if !c.is_empty() {
+        if has_function {
             rest = rest.replace(&format!("C.petal_go_{verb}("), &format!("C.petal_{verb}{c}("));
         }
         let comment = format!("// {name}{end} is [{ty}.{name}] for {comment}\n");

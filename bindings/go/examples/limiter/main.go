@@ -81,7 +81,7 @@ func newLimiter(l limits, pairs uint64) (*limiter, error) {
 	// The key is secret, so that nobody can find users that share their counters with others. Nothing is ever removed.
 	spec := petal.Spec{Kind: "spectral", Capacity: pairs, FalsePositiveRate: 0.01, Hash: petal.SipHash13,
 		Parameters: map[string]string{"method": "minimal_increase", "counter_bits": counterBits}}
-	rand.Read(spec.Key[:])
+	rand.Read(spec.Secret[:])
 	now, err := petal.New(spec)
 	if err != nil {
 		return nil, err

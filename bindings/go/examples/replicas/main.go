@@ -192,7 +192,7 @@ func converse(session *petal.Session, other link) error {
 func run(s settings, out io.Writer) error {
 	// Both replicas share a secret key, so that nobody else can write records with the same hash.
 	spec := petal.Spec{Kind: "riblt", Capacity: 100, Hash: petal.SipHash13}
-	if _, err := rand.Read(spec.Key[:]); err != nil {
+	if _, err := rand.Read(spec.Secret[:]); err != nil {
 		return err
 	}
 	var replicas [2]*replica

@@ -24,7 +24,7 @@ func TestReplicasWithOtherKeysAreRefused(t *testing.T) {
 	near, far := net.Pipe()
 	answered := make(chan error)
 	synchronize := func(key byte, conn net.Conn, role petal.SessionRole) error {
-		r, err := newReplica(petal.Spec{Kind: "riblt", Capacity: 100, Hash: petal.SipHash13, Key: [16]byte{key}})
+		r, err := newReplica(petal.Spec{Kind: "riblt", Capacity: 100, Hash: petal.SipHash13, Secret: [16]byte{key}})
 		if err != nil {
 			return err
 		}

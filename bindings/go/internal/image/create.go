@@ -136,7 +136,7 @@ func (f *Filter) Probe(hash uint64, visit func(position uint64) bool) {
 	f.shape.bloomProbe(hash, visit)
 }
 
-// Like makes an empty filter with another header, which has the same hash function, seed or key.
+// Like makes an empty filter with another header, which has the same hash function, seed or secret.
 func (f *Filter) Like(h Header) (*Filter, error) {
 	made, err := Create(h, nil)
 	if err != nil {

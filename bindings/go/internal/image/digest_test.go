@@ -74,7 +74,7 @@ func TestGoldenDigestsAreFoundAndMade(t *testing.T) {
 		if !bytes.Equal(again, written) {
 			t.Errorf("%s: what was refused changed the filter", path)
 		}
-		if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {
+		if _, err := Load(image, &Options{Secret: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {
 			t.Error(err)
 		}
 	}

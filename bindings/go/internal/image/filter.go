@@ -20,9 +20,9 @@ import (
 
 // Options say how to open a filter. A nil *Options is the zero value.
 type Options struct {
-	// Key is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the filter
-	// opens and looks up hashes, but says true of every key.
-	Key secret.Key
+	// Secret is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the
+	// filter opens and looks up hashes, but says true of every key.
+	Secret secret.Key
 }
 
 // Filter is an opened filter or map. The zero value is closed.
@@ -351,7 +351,8 @@ func (f *Filter) InsertHash(hash uint64) (isNew bool, err error) {
 	return isNew, nil
 }
 
-// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or key.
+// Hash returns the hash of a key for [Filter.ContainsHash] of all filters with the same hash function and seed or
+// secret.
 func (f *Filter) Hash(key []byte) (uint64, error) {
 	hash, ok := f.hasher.hash(key)
 	if !ok {

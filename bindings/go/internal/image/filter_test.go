@@ -48,8 +48,8 @@ func goldenOptions(path string) *Options {
 		return nil
 	}
 	options := &Options{}
-	for i := range options.Key {
-		options.Key[i] = byte(i)
+	for i := range options.Secret {
+		options.Secret[i] = byte(i)
 	}
 	return options
 }

@@ -28,14 +28,14 @@ func newSipKey(key secret.Key) *sipKey {
 	return &sipKey{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])}
 }
 
-// identifier returns the identifier of the key in images.
+// identifier returns the identifier of the secret in images.
 func (k sipKey) identifier() uint64 { return k.hash(2, 4, []byte("petal key identifier")) }
 
 // newHasher makes the hasher of a header. A keyed hash function needs its key from the options.
 func newHasher(h *Header, options *Options) (hasher, error) {
 	key := secret.Key{}
 	if options != nil {
-		key = options.Key
+		key = options.Secret
 	}
 	given := key != secret.Key{}
 	if h.Hash != SipHash13 {

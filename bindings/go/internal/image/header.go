@@ -27,7 +27,7 @@ var (
 	ErrUnsupportedByHandle = errors.New("petal: the image is open for reading: load a copy to change it")
 	ErrOutOfRange          = errors.New("petal: a value is outside its bounds")
 	ErrClosed              = errors.New("petal: the handle is closed")
-	ErrIncompatible        = errors.New("petal: the two differ in kind, layout, geometry, hash function, seed or key")
+	ErrIncompatible        = errors.New("petal: the two differ in kind, layout, geometry, hash function, seed or secret")
 )
 
 // errNoInteger is the error for a key that exact_bits cannot have.

@@ -275,10 +275,10 @@ func TestBrokenLookupsSayTrue(t *testing.T) {
 	if _, err := f.InsertUint64(1); !errors.Is(err, ErrSecretMissing) || !f.ContainsUint64(1) || f.ContainsHash(1) {
 		t.Error("keyed", err)
 	}
-	if _, err := Load(keyed, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrSecretMismatch) {
+	if _, err := Load(keyed, &Options{Secret: [16]byte{1}}, AFilter); !errors.Is(err, ErrSecretMismatch) {
 		t.Error(err)
 	}
-	if _, err := Load(image, &Options{Key: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {
+	if _, err := Load(image, &Options{Secret: [16]byte{1}}, AFilter); !errors.Is(err, ErrContradiction) {
 		t.Error(err)
 	}
 }

@@ -86,13 +86,13 @@ pub extern "C" fn petal_spec_rate(handle: u32, rate: f64) -> i32 {
 /// Sets the secret key.
 ///
 /// # Safety
-/// 16 bytes from `key` on are readable.
+/// 16 bytes from `secret` on are readable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_spec_key(handle: u32, key: *const SecretKey) -> i32 {
+pub unsafe extern "C" fn petal_spec_secret(handle: u32, secret: *const SecretKey) -> i32 {
     // SAFETY: the caller's promise.
-    let key = unsafe { key.as_ref().copied() };
+    let secret = unsafe { secret.as_ref().copied() };
     with_spec(handle, |spec| {
-        spec.key = key;
+        spec.secret = secret;
         Ok(0)
     })
 }

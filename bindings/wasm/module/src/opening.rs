@@ -7,16 +7,16 @@ use petal::{OpenOptions, SecretKey, load_as};
 #[cfg(feature = "maps")]
 use petal::{Result, format::Header, registry};
 
-/// Copies an image out of the caller's bytes and checks all of it. `key` is null or the address of 16 bytes.
+/// Copies an image out of the caller's bytes and checks all of it. `secret` is null or the address of 16 bytes.
 ///
 /// # Safety
-/// `length` bytes from `start` on are readable, and 16 from `key` on unless it is null.
+/// `length` bytes from `start` on are readable, and 16 from `secret` on unless it is null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_open(start: *const u8, length: usize, key: *const SecretKey) -> i32 {
+pub unsafe extern "C" fn petal_open(start: *const u8, length: usize, secret: *const SecretKey) -> i32 {
     // SAFETY: the caller's promise.
-    let (bytes, key) = unsafe { (slice(start, length), key.as_ref().copied()) };
+    let (bytes, secret) = unsafe { (slice(start, length), secret.as_ref().copied()) };
     run(|| {
-        let options = OpenOptions { key, ..OpenOptions::default() };
+        let options = OpenOptions { secret, ..OpenOptions::default() };
         #[cfg(feature = "maps")]
         if is_map(bytes)? {
             return hold(Held::Map(load_as(bytes, &options)?));

@@ -27,7 +27,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
         true => petal::create_as(&spec).map(Stored::Map),
         false => petal::create(&spec).map(Stored::Filter),
     })?);
-    match spec.key {
+    match spec.secret {
         None => context.replicate_verbatim(),
         // Replicas get the digits of the secret key, so a key made for NEW is the same everywhere. The last of several
         // equal options counts.
@@ -79,7 +79,7 @@ fn spec(
             let seed = options.next().and_then(Argument::integer).filter(|seed| *seed >= 0);
             spec.seed = seed.ok_or(Refusal::Said("ERR the seed is not a whole number from 0 on"))? as u64;
         } else if option.is("SECRET") {
-            spec.key = Some(secret::of(context, options.next())?);
+            spec.secret = Some(secret::of(context, options.next())?);
             spec.hash = HashFunction::SipHash13;
         } else {
             let option = text(option);

@@ -27,7 +27,7 @@ impl Stored {
             start[..length].copy_from_slice(&image[..length]);
             Ok(length)
         })?;
-        let options = OpenOptions { key, ..OpenOptions::default() };
+        let options = OpenOptions { secret: key, ..OpenOptions::default() };
         match registry::find(header.kind).is_some_and(|row| row.is_map()) {
             true => load_as(image, &options).map(Stored::Map),
             false => load_as(image, &options).map(Stored::Filter),

@@ -92,7 +92,7 @@ def check_keys_are_bytes_and_fields():
     assert pairs(info["parameters"])["counter_bits"] == "8", info
     secret = folder() / "secret"
     secret.write_text("000102030405060708090a0b0c0d0e0f\n")
-    command.does("redis", "build", *at, "--key-file", secret, "keyed", file)
+    command.does("redis", "build", *at, "--secret-file", secret, "keyed", file)
     assert pairs(client("PETAL.INFO", "keyed"))["hash"] == "siphash13"
     assert command.report("redis", "check", *at, "keyed", file)["missing"] == 0
 

@@ -83,7 +83,7 @@ fn make(folder: &Path, format: &Format, variant: Option<&str>, size: &Size) -> O
     let Size { keys, capacity, rate } = *size;
     let spec = format.spec(capacity, rate, variant, 0)?;
     let key = (spec.hash == HashFunction::SipHash24).then_some(*KEY);
-    let filter = filled(&Spec { key, ..spec }, keys)?;
+    let filter = filled(&Spec { secret: key, ..spec }, keys)?;
     let mut bytes = Vec::new();
     format.export(&filter, variant, &mut |piece| {
         bytes.extend_from_slice(piece);
