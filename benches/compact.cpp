@@ -84,7 +84,7 @@ void across(petal_kind kind, const char *name) {
     petal_keys all = petal_keys_hashes(hashes.data(), hashes.size());
     need(petal_filter_insert_batch(filter, &all, nullptr, nullptr));
     filters.push_back(filter);
-    std::size_t size = 0;
+    std::uint64_t size = 0;
     need(petal_filter_compact_size(filter, &size, nullptr));
     forms.emplace_back((size + 7) / 8);
     need(petal_filter_serialize_compact(filter, forms.back().data(), size, nullptr, nullptr));
@@ -168,13 +168,14 @@ void small(std::size_t keys) {
     for (std::size_t f = 0; f < filters; f++) {
       petal_keys all = petal_keys_bytes(key(f, 0), keys * length, offsets.data(), keys);
       need(petal_builder_add_batch(builder, &all, nullptr, nullptr));
-      std::size_t size = 0;
+      std::uint64_t size = 0;
       need(petal_builder_compact_size(builder, &size, nullptr));
       ours[f].clear();
       ours[f].resize(size);
-      need(petal_builder_finish_compact(builder, &ours[f][0], size, &size, nullptr));
-      ours[f].resize(size);
-      sum += size;
+      std::size_t written = 0;
+      need(petal_builder_finish_compact(builder, &ours[f][0], size, &written, nullptr));
+      ours[f].resize(written);
+      sum += written;
     }
     return sum;
   };
@@ -231,7 +232,7 @@ void small(std::size_t keys) {
 void opening(std::uint64_t keys) {
   petal_filter *filter = petal_filter_with_capacity(keys, 0.01);
   for (std::uint64_t i = 0; i < keys; i++) need(petal_filter_insert_u64(filter, i, nullptr));
-  std::size_t size = 0;
+  std::uint64_t size = 0;
   need(petal_filter_compact_size(filter, &size, nullptr));
   std::vector<std::uint64_t> form((size + 7) / 8);
   need(petal_filter_serialize_compact(filter, form.data(), size, nullptr, nullptr));

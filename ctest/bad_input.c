@@ -93,7 +93,7 @@ static void unknown_values(void) {
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "kind = 99|1 to", try_new(SPEC(.kind = 99)));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "hash = 99|1 (xxh3) to", try_new(SPEC(.hash = 99)));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "kernel = 7|4", try_new(SPEC(.kernel = 7)));
-  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "form = 7|PETAL_SETTING_", try_new(SPEC(.parameters = {{.form = 7}})));
+  REFUSED(PETAL_ERR_UNKNOWN_VALUE, "reserved = 7", try_new(SPEC(.parameters = {{.reserved = 7}})));
   REFUSED(PETAL_ERR_UNKNOWN_VALUE, "0x3039", try_new(SPEC(.parameters = {{.id = 12345}})));
   petal_spec spec = SPEC(.kind = PETAL_KIND_BLOOM, .capacity = 10), before = spec;
   double value = 4711;
@@ -526,27 +526,6 @@ static void zeros(void) {
   petal_filter_free(same);
 }
 
-/* A setting says whether it holds a double or a uint64_t. */
-static void settings(void) {
-  petal_spec as_double = SPEC(.kind = PETAL_KIND_COUNTING, .capacity = 1000), as_number = as_double;
-  CHECK_OK(petal_spec_set(&as_double, "counter_bits", 5, &error));
-  as_number.parameters[0] = as_double.parameters[0];
-  as_number.parameters[0].form = PETAL_SETTING_U64;
-  const uint64_t five = 5, too_many = (UINT64_C(1) << 53) + 1;
-  memcpy(&as_number.parameters[0].value, &five, sizeof five);
-  petal_filter *one = make(as_double), *other = make(as_number);
-  bool equal = false;
-  CHECK_OK(petal_filter_equals(one, other, &equal, NULL));
-  CHECK(equal);
-  double value = 0;
-  CHECK_OK(petal_spec_get(&as_number, "counter_bits", &value, &error));
-  CHECK_CLOSE(value, 5, 0);
-  memcpy(&as_number.parameters[0].value, &too_many, sizeof too_many);
-  REFUSED(PETAL_ERR_OUT_OF_RANGE, "value = 9007199254740993", try_new(as_number));
-  petal_filter_free(one);
-  petal_filter_free(other);
-}
-
 /* ---- Keys ---- */
 
 static void keys(void) {
@@ -727,7 +706,6 @@ int main(void) {
   plans();
   struct_sizes();
   zeros();
-  settings();
   keys();
   unlike_filters();
   callbacks();

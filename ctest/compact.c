@@ -13,7 +13,8 @@ typedef struct {
 
 static form take(const petal_filter *filter) {
   form made;
-  size_t size = 0, written = 0;
+  uint64_t size = 0;
+  size_t written = 0;
   memset(&made, 0xa5, sizeof made);
   CHECK_OK(petal_filter_compact_size(filter, &size, NULL));
   CHECK(size + 1 < sizeof made.words);
@@ -128,7 +129,8 @@ static void check_builder(petal_kind kind) {
   for (size_t count = 1; count <= KEYS; count += 33) {
     CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys, count), NULL, NULL));
     CHECK_OK(petal_builder_add_batch(builder, U64_KEYS(keys, count / 2), NULL, NULL));
-    size_t size = 0, written = 0;
+    uint64_t size = 0;
+    size_t written = 0;
     CHECK_OK(petal_builder_compact_size(builder, &size, NULL));
     static char buffer[1 << 16];
     CHECK_STATUS(petal_builder_finish_compact(builder, buffer + 1, 16, &written, NULL), PETAL_ERR_BUFFER_TOO_SMALL);

@@ -169,12 +169,13 @@ static void test_rows(void) {
   bool flag = false;
   CHECK_STATUS(petal_index_add(index, 1, rows[0], LENGTH, NULL, NULL), PETAL_ERR_FULL);
   CHECK_OK(petal_index_attach(index, "names", 5, NULL));
-  CHECK_OK(petal_index_find_row(index, 50, 0, &number, NULL));
+  CHECK_OK(petal_index_find_row(index, 50, 0, &number, &flag, NULL));
+  CHECK(flag);
   CHECK_EQUAL(number, 5);
   CHECK_OK(petal_index_remove(index, 50, &number, NULL));
   CHECK_EQUAL(number, 1);
-  CHECK_OK(petal_index_find_row(index, 50, 0, &number, NULL));
-  CHECK(number == PETAL_INDEX_NO_ROW);
+  CHECK_OK(petal_index_find_row(index, 50, 0, NULL, &flag, NULL));
+  CHECK(!flag);
   CHECK_OK(petal_index_remove_row(index, 6, &flag, NULL));
   CHECK(flag && petal_index_next_row(index) == 100 && petal_index_row_count(index) == 98 &&
         petal_index_width(index) == 256);

@@ -65,7 +65,7 @@ static void integers(petal_kind kind) {
   holds_multiples(threes, 6);
 
   /* The compact form needs no hash function. */
-  size_t size = 0;
+  uint64_t size = 0;
   CHECK_OK(petal_filter_compact_size(threes, &size, NULL));
   unsigned char *form = calloc(1, size);
   CHECK_OK(petal_filter_serialize_compact(threes, form, size, &size, NULL));

@@ -756,10 +756,10 @@ static void petal_formats_h(void) {
   REFUSED("spec", petal_format_get_spec("guava", NULL, 1, 0.01, 0, NULL, error()));
   ACCEPTED(petal_format_get_spec("guava", NULL, 1, 0.01, 0, FILLED(petal_spec), NULL));
   REFUSED(NULL, petal_format_get_spec(NULL, NULL, 1, 0.01, 0, NULL, NULL));
-  ACCEPTED(petal_filter_compact_size(a_filter(), OUT(size_t), error()));
-  REFUSED("filter", petal_filter_compact_size(NULL, OUT(size_t), error()));
+  ACCEPTED(petal_filter_compact_size(a_filter(), OUT(uint64_t), error()));
+  REFUSED("filter", petal_filter_compact_size(NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_filter_compact_size(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_compact_size(a_filter(), OUT(size_t), NULL));
+  ACCEPTED(petal_filter_compact_size(a_filter(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_filter_compact_size(NULL, NULL, NULL));
   ACCEPTED(petal_filter_serialize_compact(a_filter(), room(), ROOM, OUT(size_t), error()));
   REFUSED("filter", petal_filter_serialize_compact(NULL, room(), ROOM, OUT(size_t), error()));
@@ -802,10 +802,10 @@ static void petal_formats_h(void) {
   REFUSED("answers", petal_compact_contains_across_hash(forms(), lengths(), 3, 1, NULL, error()));
   ACCEPTED(petal_compact_contains_across_hash(forms(), lengths(), 3, 1, lookup(true), NULL));
   REFUSED(NULL, petal_compact_contains_across_hash(NULL, NULL, 3, 1, NULL, NULL));
-  ACCEPTED(petal_builder_compact_size(a_builder(), OUT(size_t), error()));
-  REFUSED("builder", petal_builder_compact_size(NULL, OUT(size_t), error()));
+  ACCEPTED(petal_builder_compact_size(a_builder(), OUT(uint64_t), error()));
+  REFUSED("builder", petal_builder_compact_size(NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_builder_compact_size(a_builder(), NULL, error()));
-  ACCEPTED(petal_builder_compact_size(a_builder(), OUT(size_t), NULL));
+  ACCEPTED(petal_builder_compact_size(a_builder(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_builder_compact_size(NULL, NULL, NULL));
   ACCEPTED(petal_builder_finish_compact(a_builder(), room(), ROOM, OUT(size_t), error()));
   REFUSED("builder", petal_builder_finish_compact(NULL, room(), ROOM, OUT(size_t), error()));
@@ -853,11 +853,12 @@ static void petal_index_h(void) {
   REFUSED("bytes", petal_index_copy_row(a_index(), 0, NULL, 128, error()));
   ACCEPTED(petal_index_copy_row(a_index(), 0, room(), 128, NULL));
   REFUSED(NULL, petal_index_copy_row(NULL, 0, NULL, 128, NULL));
-  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), error()));
-  REFUSED("index", petal_index_find_row(NULL, 1, 1, OUT(uint64_t), error()));
-  REFUSED("row", petal_index_find_row(a_index(), 1, 1, NULL, error()));
-  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), NULL));
-  REFUSED(NULL, petal_index_find_row(NULL, 1, 1, NULL, NULL));
+  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), OUT(bool), error()));
+  REFUSED("index", petal_index_find_row(NULL, 1, 1, OUT(uint64_t), OUT(bool), error()));
+  ACCEPTED(petal_index_find_row(a_index(), 1, 1, NULL, OUT(bool), error()));
+  REFUSED("found", petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), NULL, error()));
+  ACCEPTED(petal_index_find_row(a_index(), 1, 1, OUT(uint64_t), OUT(bool), NULL));
+  REFUSED(NULL, petal_index_find_row(NULL, 1, 1, NULL, NULL, NULL));
   ACCEPTED(petal_index_merge(a_index(), a_index(), error()));
   REFUSED("index", petal_index_merge(NULL, a_index(), error()));
   REFUSED("other", petal_index_merge(a_index(), NULL, error()));
@@ -990,7 +991,7 @@ static void petal_index_h(void) {
       error()));
   ACCEPTED(petal_index_find_top(a_index(), text, 128, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
       error()));
-  REFUSED("found", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
+  REFUSED("hit_count", petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
       OUT(petal_index_hit), NULL, error()));
   ACCEPTED(petal_index_find_top(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
       OUT(size_t), NULL));
@@ -1006,7 +1007,7 @@ static void petal_index_h(void) {
       OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
       error()));
-  REFUSED("found", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
+  REFUSED("hit_count", petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options),
       OUT(petal_index_hit), 1, NULL, error()));
   ACCEPTED(petal_index_find_similar(a_index(), text, 128, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit), 1,
       OUT(size_t), NULL));
@@ -1038,7 +1039,7 @@ static void petal_index_h(void) {
       OUT(size_t), error()));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 0, GIVEN(petal_index_search_options), NULL, OUT(size_t),
       error()));
-  REFUSED("found", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+  REFUSED("hit_counts", petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
       OUT(petal_index_hit), NULL, error()));
   ACCEPTED(petal_index_find_top_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), OUT(petal_index_hit),
       OUT(size_t), NULL));
@@ -1054,7 +1055,7 @@ static void petal_index_h(void) {
       OUT(size_t), error()));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options), NULL, 0,
       OUT(size_t), error()));
-  REFUSED("found", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
+  REFUSED("hit_counts", petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
       OUT(petal_index_hit), 1, NULL, error()));
   ACCEPTED(petal_index_find_similar_batch(a_index(), text, 3, 1, GIVEN(petal_index_search_options),
       OUT(petal_index_hit), 1, OUT(size_t), NULL));
@@ -1070,8 +1071,8 @@ static void petal_index_h(void) {
       OUT(size_t), error()));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), NULL, 0, OUT(size_t),
       error()));
-  REFUSED("found", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t),
-      1, NULL, error()));
+  REFUSED("hit_count", petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options),
+      OUT(uint64_t), 1, NULL, error()));
   ACCEPTED(petal_index_find_containing(a_index(), text, 128, GIVEN(petal_index_search_options), OUT(uint64_t), 1,
       OUT(size_t), NULL));
   REFUSED(NULL, petal_index_find_containing(NULL, NULL, 128, NULL, NULL, 1, NULL, NULL));
@@ -1909,7 +1910,7 @@ static void petal_sketch_h(void) {
   REFUSED("buffer", petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), NULL, ROOM, OUT(size_t),
       error()));
   ACCEPTED(petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), NULL, 0, OUT(size_t), error()));
-  REFUSED("size", petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), room(), ROOM, NULL,
+  REFUSED("written", petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), room(), ROOM, NULL,
       error()));
   ACCEPTED(petal_sketch_export_minisketch(sketch_of(spec_of(PETAL_KIND_PINSKETCH)), room(), ROOM, OUT(size_t), NULL));
   REFUSED(NULL, petal_sketch_export_minisketch(NULL, NULL, ROOM, NULL, NULL));
@@ -2061,10 +2062,10 @@ static void petal_sketch_h(void) {
 }
 
 static void petal_wire_h(void) {
-  ACCEPTED(petal_filter_packed_size(a_filter(), OUT(size_t), error()));
-  REFUSED("filter", petal_filter_packed_size(NULL, OUT(size_t), error()));
+  ACCEPTED(petal_filter_packed_size(a_filter(), OUT(uint64_t), error()));
+  REFUSED("filter", petal_filter_packed_size(NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_filter_packed_size(a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_packed_size(a_filter(), OUT(size_t), NULL));
+  ACCEPTED(petal_filter_packed_size(a_filter(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_filter_packed_size(NULL, NULL, NULL));
   ACCEPTED(petal_filter_pack(a_filter(), room(), ROOM, OUT(size_t), error()));
   REFUSED("filter", petal_filter_pack(NULL, room(), ROOM, OUT(size_t), error()));
@@ -2088,11 +2089,11 @@ static void petal_wire_h(void) {
   ACCEPTED(petal_filter_unpack(packed_filter.words, packed_filter.length, 100000, GIVEN(petal_open_options),
       NEW(filter), NULL));
   REFUSED(NULL, petal_filter_unpack(NULL, packed_filter.length, 100000, NULL, NULL, NULL));
-  ACCEPTED(petal_filter_delta_size(a_filter(), a_filter(), OUT(size_t), error()));
-  REFUSED("older", petal_filter_delta_size(NULL, a_filter(), OUT(size_t), error()));
-  REFUSED("newer", petal_filter_delta_size(a_filter(), NULL, OUT(size_t), error()));
+  ACCEPTED(petal_filter_delta_size(a_filter(), a_filter(), OUT(uint64_t), error()));
+  REFUSED("older", petal_filter_delta_size(NULL, a_filter(), OUT(uint64_t), error()));
+  REFUSED("newer", petal_filter_delta_size(a_filter(), NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_filter_delta_size(a_filter(), a_filter(), NULL, error()));
-  ACCEPTED(petal_filter_delta_size(a_filter(), a_filter(), OUT(size_t), NULL));
+  ACCEPTED(petal_filter_delta_size(a_filter(), a_filter(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_filter_delta_size(NULL, NULL, NULL, NULL));
   ACCEPTED(petal_filter_delta(a_filter(), a_filter(), room(), ROOM, OUT(size_t), error()));
   REFUSED("older", petal_filter_delta(NULL, a_filter(), room(), ROOM, OUT(size_t), error()));
@@ -2113,10 +2114,10 @@ static void petal_wire_h(void) {
   REFUSED("delta", petal_filter_patch(a_filter(), NULL, filter_delta.length, 100000, error()));
   ACCEPTED(petal_filter_patch(a_filter(), filter_delta.words, filter_delta.length, 100000, NULL));
   REFUSED(NULL, petal_filter_patch(NULL, NULL, filter_delta.length, 100000, NULL));
-  ACCEPTED(petal_map_packed_size(a_map(), OUT(size_t), error()));
-  REFUSED("map", petal_map_packed_size(NULL, OUT(size_t), error()));
+  ACCEPTED(petal_map_packed_size(a_map(), OUT(uint64_t), error()));
+  REFUSED("map", petal_map_packed_size(NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_map_packed_size(a_map(), NULL, error()));
-  ACCEPTED(petal_map_packed_size(a_map(), OUT(size_t), NULL));
+  ACCEPTED(petal_map_packed_size(a_map(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_map_packed_size(NULL, NULL, NULL));
   ACCEPTED(petal_map_pack(a_map(), room(), ROOM, OUT(size_t), error()));
   REFUSED("map", petal_map_pack(NULL, room(), ROOM, OUT(size_t), error()));
@@ -2137,11 +2138,11 @@ static void petal_wire_h(void) {
       error()));
   ACCEPTED(petal_map_unpack(packed_map.words, packed_map.length, 100000, GIVEN(petal_open_options), NEW(map), NULL));
   REFUSED(NULL, petal_map_unpack(NULL, packed_map.length, 100000, NULL, NULL, NULL));
-  ACCEPTED(petal_map_delta_size(a_map(), a_map(), OUT(size_t), error()));
-  REFUSED("older", petal_map_delta_size(NULL, a_map(), OUT(size_t), error()));
-  REFUSED("newer", petal_map_delta_size(a_map(), NULL, OUT(size_t), error()));
+  ACCEPTED(petal_map_delta_size(a_map(), a_map(), OUT(uint64_t), error()));
+  REFUSED("older", petal_map_delta_size(NULL, a_map(), OUT(uint64_t), error()));
+  REFUSED("newer", petal_map_delta_size(a_map(), NULL, OUT(uint64_t), error()));
   REFUSED("size", petal_map_delta_size(a_map(), a_map(), NULL, error()));
-  ACCEPTED(petal_map_delta_size(a_map(), a_map(), OUT(size_t), NULL));
+  ACCEPTED(petal_map_delta_size(a_map(), a_map(), OUT(uint64_t), NULL));
   REFUSED(NULL, petal_map_delta_size(NULL, NULL, NULL, NULL));
   ACCEPTED(petal_map_delta(a_map(), a_map(), room(), ROOM, OUT(size_t), error()));
   REFUSED("older", petal_map_delta(NULL, a_map(), room(), ROOM, OUT(size_t), error()));

@@ -39,8 +39,7 @@ static bool refuse(void *context, const void *piece, size_t length) {
 static void test_packed(void) {
   static bytes packed, streamed;
   petal_filter *filter = filter_with(500), *back = NULL;
-  size_t size = 0;
-  uint64_t image = 0;
+  uint64_t size = 0, image = 0;
   CHECK_OK(petal_filter_serialized_size(filter, &image, NULL));
   CHECK_OK(petal_filter_packed_size(filter, &size, NULL));
   CHECK_OK(petal_filter_pack(filter, packed.bytes, sizeof packed.bytes, &packed.length, NULL));
@@ -70,7 +69,7 @@ static void test_delta(void) {
   static bytes delta, streamed;
   petal_filter *older = filter_with(500), *newer = filter_with(510), *before = filter_with(500);
   petal_filter *other = petal_filter_with_capacity(20000, 0.01);
-  size_t size = 0;
+  uint64_t size = 0;
   CHECK_OK(petal_filter_delta_size(older, newer, &size, NULL));
   CHECK_OK(petal_filter_delta(older, newer, delta.bytes, sizeof delta.bytes, &delta.length, NULL));
   CHECK_EQUAL(delta.length, size);
@@ -109,8 +108,7 @@ static void test_maps(void) {
   petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_APPROXIMATOR, .capacity = 1000};
   petal_map *older = NULL, *newer = NULL, *back = NULL;
   petal_filter *filter = NULL;
-  size_t size = 0;
-  uint64_t image = 0;
+  uint64_t size = 0, image = 0;
   CHECK_OK(petal_map_new(&spec, &older, NULL));
   for (uint64_t i = 0; i < 50; i++) CHECK_OK(petal_map_put_u64(older, check_key(i), i, NULL));
   CHECK_OK(petal_map_copy(older, &newer, NULL));
@@ -154,8 +152,7 @@ static void test_sparse(void) {
   petal_spec dense = {.struct_size = sizeof dense, .kind = PETAL_KIND_BLOOM, .capacity = 10000, .bits = 80000};
   petal_filter *filter = NULL;
   double rate = 0, dense_rate = 0;
-  size_t size = 0;
-  uint64_t image = 0;
+  uint64_t size = 0, image = 0;
   CHECK_OK(petal_wire_get_spec(10000, 10000, 20000, &spec, NULL));
   CHECK(spec.kind == PETAL_KIND_BLOOM && spec.capacity == 10000 && spec.bits > 80000 && spec.hashes < 5);
   CHECK_OK(petal_spec_expected_false_positive_rate(&spec, 10000, &rate, NULL));

@@ -531,95 +531,75 @@ petal_status petal_filter_insert_batch(petal_filter *filter,
  *     petal_status status = petal_filter_new(&spec, &filter, NULL);
  */
 
-/** A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind. */
+/**
+ * A kind: one of `PETAL_KIND_*`. 0 is the default kind. These are the kinds of filters; those of maps, sketches and
+ * other handles are in the headers of these, and those of other systems' filters in petal_formats.h.
+ */
 typedef uint32_t petal_kind;
 
+/* Keys come one by one, and their number is known. */
+/** The blocked Bloom filter: one cache line a key, nearly as accurate as the classic one. */
+#define PETAL_KIND_BLOCKED 3
 /** The classic Bloom filter: any size, the lowest false-positive rate of the insertable bit arrays. */
 #define PETAL_KIND_BLOOM 1
 /** The split-block Bloom filter of Apache Parquet: one memory access a key, blocks of 256 bits. */
 #define PETAL_KIND_SPLIT_BLOCK 2
-/** The blocked Bloom filter: one cache line a key, nearly as accurate as the classic one. */
-#define PETAL_KIND_BLOCKED 3
-/** The binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate. */
-#define PETAL_KIND_FUSE 4
-/** The counting Bloom filter: removes keys and counts them; a counter wherever bloom or blocked has a bit. */
-#define PETAL_KIND_COUNTING 5
+
+/* The number of keys is not known: the filter grows. */
 /** The scalable Bloom filter: grows with its keys and keeps its false-positive rate. */
 #define PETAL_KIND_SCALABLE 6
-/** The bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate. */
-#define PETAL_KIND_RIBBON 13
-/** A Golomb-coded set: built once from all keys, 1.5 to 2.1 bits a key over the bound, merged and listed. */
-#define PETAL_KIND_GOLOMB 14
-/** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
-#define PETAL_KIND_HASH_COMPACTION 17
-/** A static table of cuckoo signatures: built once from all keys, two cache lines a lookup. */
-#define PETAL_KIND_SIGNATURES 18
-/** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
-#define PETAL_KIND_EXACT_BITS 19
+/** A taffy filter: grows with its keys, keeps its false-positive rate, and looks at two lines at any size. */
+#define PETAL_KIND_TAFFY 30
+/** An Aleph filter: grows with its keys, keeps its false-positive rate, and removes keys. */
+#define PETAL_KIND_ALEPH 31
+
+/* Keys leave, or how often they came matters. */
 /** A cuckoo filter: removes keys, and counts a few copies of each; refuses keys when it is full. */
 #define PETAL_KIND_CUCKOO 22
 /** The counting quotient filter: removes and counts keys (copies take room), merges, lists and resizes. */
 #define PETAL_KIND_QUOTIENT 23
 /** A vector quotient filter: removes keys, and takes them as fast when it is nearly full as when it is empty. */
 #define PETAL_KIND_VECTOR_QUOTIENT 24
-/** The spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods. */
-#define PETAL_KIND_SPECTRAL 25
+/** The counting Bloom filter: removes keys and counts them; a counter wherever bloom or blocked has a bit. */
+#define PETAL_KIND_COUNTING 5
 /** The d-left counting filter: removes and counts keys, in place too, lists them and is resized. */
 #define PETAL_KIND_D_LEFT 26
+/** The spectral Bloom filter: wide counters that tell how often keys came, kept by one of three methods. */
+#define PETAL_KIND_SPECTRAL 25
 /** The counting Bloom filter with variable increments: removes keys in less memory than counting. */
 #define PETAL_KIND_VARIABLE_INCREMENT 27
 /** The layered Bloom filter: counts keys to the number of its layers, each smaller than the one before. */
 #define PETAL_KIND_LAYERED 28
 /** A Bloom filter with a second one for removed keys: each is removed once, and some others may be lost. */
 #define PETAL_KIND_REMOVED_SET 29
-/** A taffy filter: grows with its keys, keeps its false-positive rate, and looks at two lines at any size. */
-#define PETAL_KIND_TAFFY 30
-/** An Aleph filter: grows with its keys, keeps its false-positive rate, and removes keys. */
-#define PETAL_KIND_ALEPH 31
+
+/* Only the last keys matter. */
+/** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
+#define PETAL_KIND_ROTATING 34
 /** A window of the last keys, or of time, in slices of bits by age: finer and smaller than rotating. */
 #define PETAL_KIND_AGE_PARTITIONED 32
 /** Cells that count down: old keys fade, the rate stays for ever, and recent keys may be lost as well. */
 #define PETAL_KIND_STABLE 33
-/** A window of the last keys, or of time: generations of bit arrays, the oldest dropped as a whole. */
-#define PETAL_KIND_ROTATING 34
+
+/* All keys are known when it is built. */
+/** The binary fuse filter: built once from all keys, 1.13 bits a key for each halving of the rate. */
+#define PETAL_KIND_FUSE 4
+/** The bumped ribbon filter: built once from all keys, 1.003 bits a key for each halving of the rate. */
+#define PETAL_KIND_RIBBON 13
+/** A Golomb-coded set: built once from all keys, 1.5 to 2.1 bits a key over the bound, merged and listed. */
+#define PETAL_KIND_GOLOMB 14
 /** Two levels, built once from members and excluded keys: no error for any of them, near the fewest bits. */
 #define PETAL_KIND_EXACT_SET 35
 /** Levels, built once from members and frequent non-members: few false answers for non-members that are known. */
 #define PETAL_KIND_STACKED 36
-/** A map built once: the exact value of each key, and no value for other keys. */
-#define PETAL_KIND_BLOOMIER 7
-/** The smallest map, built once: the exact value of each key, and an arbitrary value for other keys. */
-#define PETAL_KIND_RETRIEVAL 15
-/** A map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges. */
-#define PETAL_KIND_APPROXIMATOR 16
-/** A map built once, whose values can be replaced in place. */
-#define PETAL_KIND_MUTABLE_BLOOMIER 21
-/** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
-#define PETAL_KIND_FOREIGN_BLOOM 8
-/** The Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key. */
-#define PETAL_KIND_ROCKSDB_BLOOM 9
-/** A filter that another system made of all of its keys, for looking keys up. */
-#define PETAL_KIND_FOREIGN_STATIC 10
-/** A chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys. */
-#define PETAL_KIND_FOREIGN_SCALABLE 11
-/** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
-#define PETAL_KIND_FOREIGN_CUCKOO 12
-/** A Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass. */
-#define PETAL_KIND_GOLOMB_STREAM 20
-/** An invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only. */
-#define PETAL_KIND_IBLT 256
-/** A rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols. */
-#define PETAL_KIND_RIBLT 257
-/** Sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory. */
-#define PETAL_KIND_PINSKETCH 258
-/** Attenuated Bloom filters: over which neighbour, and how many hops away, a key can be found. */
-#define PETAL_KIND_ROUTER 768
-/** Sum, mean, maximum, minimum and count of values that change, each counted once however often it is met. */
-#define PETAL_KIND_AGGREGATE 1024
-/** Which blocks of bytes payloads had, and where: finds the payload and the offset of an excerpt. */
-#define PETAL_KIND_DIGEST 1280
-/** Rows of bits with ids: finds the rows that are most similar to a query, or that contain all of its bits. */
-#define PETAL_KIND_INDEX 1536
+/** A static table of cuckoo signatures: built once from all keys, two cache lines a lookup. */
+#define PETAL_KIND_SIGNATURES 18
+
+/* Keys of a special sort. */
+/** A hash table of signatures: says what is new, and refuses keys when it is full; for model checkers. */
+#define PETAL_KIND_HASH_COMPACTION 17
+/** A bit for each integer below a bound: no false positives; for keys that are dense integers. */
+#define PETAL_KIND_EXACT_BITS 19
 
 /** A hash function: one of `PETAL_HASH_*`. */
 typedef uint32_t petal_hash_function;
@@ -669,17 +649,6 @@ typedef uint32_t petal_kernel;
 /** The number of settings in a spec: no kind takes more. */
 #define PETAL_MAX_PARAMETERS 8
 
-/** What a setting holds: one of `PETAL_SETTING_*`. */
-typedef uint32_t petal_setting_form;
-
-/** `value` is a double. */
-#define PETAL_SETTING_DOUBLE 0
-/**
- * The eight bytes of `value` are a uint64_t. The parameters of this version are at most 2^53, which a double holds
- * too.
- */
-#define PETAL_SETTING_U64 1
-
 /**
  * A parameter that only some kinds take, and its value; `petal_spec_set()` fills in both. Other structs contain this
  * one, so it has no `struct_size` and never changes.
@@ -687,9 +656,9 @@ typedef uint32_t petal_setting_form;
 typedef struct petal_setting {
   /** The parameter's id; 0 is an unused place. */
   uint32_t id;
-  /** One of `PETAL_SETTING_*`. */
-  petal_setting_form form;
-  /** The value. */
+  /** 0. */
+  uint32_t reserved;
+  /** The value, at most 2^53 if it is an integer. */
   double value;
 } petal_setting;
 

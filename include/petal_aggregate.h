@@ -51,6 +51,10 @@
 extern "C" {
 #endif
 
+/* The only kind of its handle. */
+/** Sum, mean, maximum, minimum and count of values that change, each counted once however often it is met. */
+#define PETAL_KIND_AGGREGATE 1024
+
 /** The memories of a participant, and what it aggregated. Free it with `petal_aggregate_free()`. */
 typedef struct petal_aggregate petal_aggregate;
 

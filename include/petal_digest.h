@@ -41,6 +41,10 @@
 extern "C" {
 #endif
 
+/* The only kind of its handle. */
+/** Which blocks of bytes payloads had, and where: finds the payload and the offset of an excerpt. */
+#define PETAL_KIND_DIGEST 1280
+
 /** A digest. Free it with `petal_digest_free()`. */
 typedef struct petal_digest petal_digest;
 

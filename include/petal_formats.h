@@ -12,6 +12,20 @@
 extern "C" {
 #endif
 
+/* Kinds of filters that other systems' bytes become. */
+/** A classic Bloom filter placed as another system places it, for exchanging its bytes. */
+#define PETAL_KIND_FOREIGN_BLOOM 8
+/** The Bloom filter of RocksDB's tables, for exchanging its bytes: one cache line a key. */
+#define PETAL_KIND_ROCKSDB_BLOOM 9
+/** A filter that another system made of all of its keys, for looking keys up. */
+#define PETAL_KIND_FOREIGN_STATIC 10
+/** A chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys. */
+#define PETAL_KIND_FOREIGN_SCALABLE 11
+/** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
+#define PETAL_KIND_FOREIGN_CUCKOO 12
+/** A Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass. */
+#define PETAL_KIND_GOLOMB_STREAM 20
+
 
 /*
  * OTHER SYSTEMS' BYTES
@@ -210,7 +224,7 @@ typedef struct petal_compact_options {
 #define PETAL_COMPACT_OPTIONS_INIT PETAL_INIT(petal_compact_options)
 
 /** The size in bytes of a filter's compact form. Returns `PETAL_ERR_UNSUPPORTED` if the filter has none. */
-petal_status petal_filter_compact_size(const petal_filter *filter, size_t *size, petal_error *error);
+petal_status petal_filter_compact_size(const petal_filter *filter, uint64_t *size, petal_error *error);
 
 /**
  * Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
@@ -291,7 +305,7 @@ petal_status petal_compact_contains_across_hash(const void *const *data,
  * distinct, the form of a kind that a builder makes from all keys has about that length. Returns
  * `PETAL_ERR_UNSUPPORTED` if the filter has no compact form.
  */
-petal_status petal_builder_compact_size(petal_builder *builder, size_t *size, petal_error *error);
+petal_status petal_builder_compact_size(petal_builder *builder, uint64_t *size, petal_error *error);
 
 /**
  * Makes the filter and writes its compact form into a buffer of `petal_builder_compact_size()` bytes or more, of any

@@ -17,9 +17,9 @@
  *     }
  *     uint64_t query = 0xff;
  *     petal_index_hit hits[3];
- *     size_t found = 0;
- *     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
- *     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
+ *     size_t hit_count = 0;
+ *     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &hit_count, NULL) != PETAL_OK) return 1;
+ *     for (size_t i = 0; i < hit_count; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
  *     petal_index_free(index);
  *
  * An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, secret and
@@ -43,6 +43,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The only kind of its handle. */
+/** Rows of bits with ids: finds the rows that are most similar to a query, or that contain all of its bits. */
+#define PETAL_KIND_INDEX 1536
 
 /** An index. Free it with `petal_index_free()`. */
 typedef struct petal_index petal_index;
@@ -95,13 +99,13 @@ uint64_t petal_index_width(const petal_index *index);
 
 /**
  * Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
- * removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
+ * removed, and the others are then not written. `is_there`, `id` and `ones` are nullable.
  */
 petal_status petal_index_get_row_at(const petal_index *index,
                                     uint64_t row,
                                     bool *is_there,
                                     uint64_t *id,
-                                    uint64_t *count,
+                                    uint64_t *ones,
                                     petal_error *error);
 
 /**
@@ -114,17 +118,15 @@ petal_status petal_index_copy_row(const petal_index *index,
                                   petal_error *error);
 
 /**
- * Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
- * `PETAL_INDEX_NO_ROW` if there is none. Reads ids until then.
+ * Writes the number of the first row with an id, from the row `from` on, that was not removed. `found` becomes
+ * false if there is none, and `row`, nullable, is then not written. Reads ids until then.
  */
 petal_status petal_index_find_row(const petal_index *index,
                                   uint64_t id,
                                   uint64_t from,
                                   uint64_t *row,
+                                  bool *found,
                                   petal_error *error);
-
-/** The number of no row. */
-#define PETAL_INDEX_NO_ROW 18446744073709551615ull
 
 /**
  * Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
@@ -361,7 +363,7 @@ typedef bool (*petal_index_hit_callback)(void *context, const petal_index_hit *h
 
 /**
  * Finds the `k` rows that are most similar to a query, or all rows if there are fewer. `length` is the number of bytes
- * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
+ * of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `hit_count`
  * becomes their number. `options` is nullable.
  */
 petal_status petal_index_find_top(const petal_index *index,
@@ -370,13 +372,13 @@ petal_status petal_index_find_top(const petal_index *index,
                                   size_t k,
                                   const petal_index_search_options *options,
                                   petal_index_hit *hits,
-                                  size_t *found,
+                                  size_t *hit_count,
                                   petal_error *error);
 
 /**
  * Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
- * similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
- * nullable.
+ * similar ones to `hits`, which may be NULL if `room` is 0. `hit_count` becomes the number of all such rows. `options`
+ * is nullable.
  */
 petal_status petal_index_find_similar(const petal_index *index,
                                       const void *query,
@@ -385,13 +387,13 @@ petal_status petal_index_find_similar(const petal_index *index,
                                       const petal_index_search_options *options,
                                       petal_index_hit *hits,
                                       size_t room,
-                                      size_t *found,
+                                      size_t *hit_count,
                                       petal_error *error);
 
 /**
  * Gives the rows that `petal_index_find_similar()` finds to `each`, in the order of their numbers and while the search
- * goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
- * that `each` got. The search runs on the caller's thread alone. `options` is nullable.
+ * goes on. The function passes `context`, which may be NULL, to `each`. `hit_count`, nullable, becomes the number of
+ * rows that `each` got. The search runs on the caller's thread alone. `options` is nullable.
  */
 petal_status petal_index_visit_similar(const petal_index *index,
                                        const void *query,
@@ -400,13 +402,13 @@ petal_status petal_index_visit_similar(const petal_index *index,
                                        const petal_index_search_options *options,
                                        petal_index_hit_callback each,
                                        void *context,
-                                       uint64_t *found,
+                                       uint64_t *hit_count,
                                        petal_error *error);
 
 /**
- * `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits
- * from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
- * Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
+ * `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `hit_counts[i]`
+ * hits from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is
+ * nullable. Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
  */
 petal_status petal_index_find_top_batch(const petal_index *index,
                                         const void *queries,
@@ -414,12 +416,12 @@ petal_status petal_index_find_top_batch(const petal_index *index,
                                         size_t k,
                                         const petal_index_search_options *options,
                                         petal_index_hit *hits,
-                                        size_t *found,
+                                        size_t *hit_counts,
                                         petal_error *error);
 
 /**
  * `petal_index_find_similar()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
- * similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
+ * similar rows from `hits[i * room]` on, and `hit_counts[i]` becomes the number of all such rows. Threads share the
  * queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
  */
 petal_status petal_index_find_similar_batch(const petal_index *index,
@@ -429,7 +431,7 @@ petal_status petal_index_find_similar_batch(const petal_index *index,
                                             const petal_index_search_options *options,
                                             petal_index_hit *hits,
                                             size_t room,
-                                            size_t *found,
+                                            size_t *hit_counts,
                                             petal_error *error);
 
 
@@ -439,7 +441,7 @@ petal_status petal_index_find_similar_batch(const petal_index *index,
 
 /**
  * Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
- * of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `found`
+ * of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `hit_count`
  * becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
  *
  * An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
@@ -452,7 +454,7 @@ petal_status petal_index_find_containing(const petal_index *index,
                                          const petal_index_search_options *options,
                                          uint64_t *ids,
                                          size_t room,
-                                         size_t *found,
+                                         size_t *hit_count,
                                          petal_error *error);
 
 /**
@@ -464,8 +466,8 @@ typedef bool (*petal_index_row_callback)(void *context, uint64_t row, uint64_t i
 /**
  * Gives the rows that `petal_index_find_containing()` finds to `each`, in the order of their numbers. The caller's
  * thread alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
- * function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
- * got. `options` is nullable.
+ * function passes `context`, which may be NULL, to `each`. `hit_count`, nullable, becomes the number of rows that
+ * `each` got. `options` is nullable.
  */
 petal_status petal_index_visit_containing(const petal_index *index,
                                           const void *query,
@@ -473,7 +475,7 @@ petal_status petal_index_visit_containing(const petal_index *index,
                                           const petal_index_search_options *options,
                                           petal_index_row_callback each,
                                           void *context,
-                                          uint64_t *found,
+                                          uint64_t *hit_count,
                                           petal_error *error);
 
 /**

@@ -17,6 +17,16 @@
 extern "C" {
 #endif
 
+/* Kinds of maps. */
+/** A map built once: the exact value of each key, and no value for other keys. */
+#define PETAL_KIND_BLOOMIER 7
+/** The smallest map, built once: the exact value of each key, and an arbitrary value for other keys. */
+#define PETAL_KIND_RETRIEVAL 15
+/** A map that starts empty: a key's value or a bound on it, by max, min or union of bits; merges. */
+#define PETAL_KIND_APPROXIMATOR 16
+/** A map built once, whose values can be replaced in place. */
+#define PETAL_KIND_MUTABLE_BLOOMIER 21
+
 /** A map of any kind. Free it with `petal_map_free()`. */
 typedef struct petal_map petal_map;
 

@@ -46,6 +46,10 @@
 extern "C" {
 #endif
 
+/* The only kind of its handle. */
+/** Attenuated Bloom filters: over which neighbour, and how many hops away, a key can be found. */
+#define PETAL_KIND_ROUTER 768
+
 /** The router of one node. Free it with `petal_router_free()`. */
 typedef struct petal_router petal_router;
 

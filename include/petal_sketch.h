@@ -39,6 +39,14 @@
 extern "C" {
 #endif
 
+/* Kinds of sketches. */
+/** An invertible Bloom lookup table: lists the differences of two sets, in memory for these differences only. */
+#define PETAL_KIND_IBLT 256
+/** A rateless invertible Bloom lookup table: lists differences of two sets from a first part of its symbols. */
+#define PETAL_KIND_RIBLT 257
+/** Sums of powers in a finite field, the bytes of minisketch: lists differences in the least memory. */
+#define PETAL_KIND_PINSKETCH 258
+
 /** A sketch of any kind. Free it with `petal_sketch_free()`. */
 typedef struct petal_sketch petal_sketch;
 
@@ -280,15 +288,15 @@ uint64_t petal_sketch_symbol_count(const petal_sketch *sketch);
  */
 
 /**
- * Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
- * bytes. `buffer` may be NULL if `length` is 0: the function then only writes the size. Returns
- * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
+ * Writes the bytes that minisketch serializes for a sketch of the same elements. `written` becomes the number of
+ * these bytes. `buffer` may be NULL if `length` is 0: the function then only counts them. Returns
+ * `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than that, and `PETAL_ERR_UNSUPPORTED` for a kind
  * that minisketch does not have.
  */
 petal_status petal_sketch_export_minisketch(const petal_sketch *sketch,
                                             void *buffer,
                                             size_t length,
-                                            size_t *size,
+                                            size_t *written,
                                             petal_error *error);
 
 /**

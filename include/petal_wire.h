@@ -47,7 +47,7 @@ extern "C" {
  * Writes the length in bytes of a filter's packed form. The function packs the filter for that, so it takes as long as
  * `petal_filter_pack()`.
  */
-petal_status petal_filter_packed_size(const petal_filter *filter, size_t *size, petal_error *error);
+petal_status petal_filter_packed_size(const petal_filter *filter, uint64_t *size, petal_error *error);
 
 /**
  * Writes a filter's packed form into a buffer. If nobody inserts meanwhile, `petal_filter_packed_size()` says how many
@@ -91,7 +91,7 @@ petal_status petal_filter_unpack(const void *packed,
  */
 petal_status petal_filter_delta_size(const petal_filter *older,
                                      const petal_filter *newer,
-                                     size_t *size,
+                                     uint64_t *size,
                                      petal_error *error);
 
 /**
@@ -138,7 +138,7 @@ petal_status petal_filter_patch(petal_filter *filter,
  * Writes the length in bytes of a map's packed form. The function packs the map for that, so it takes as long as
  * `petal_map_pack()`.
  */
-petal_status petal_map_packed_size(const petal_map *map, size_t *size, petal_error *error);
+petal_status petal_map_packed_size(const petal_map *map, uint64_t *size, petal_error *error);
 
 /**
  * Writes a map's packed form into a buffer. Returns `PETAL_ERR_BUFFER_TOO_SMALL` for a buffer that is too small,
@@ -170,7 +170,7 @@ petal_status petal_map_unpack(const void *packed,
  * Writes the length in bytes of the delta from `older` to `newer`. The function makes the delta for that, so it takes
  * as long as `petal_map_delta()`.
  */
-petal_status petal_map_delta_size(const petal_map *older, const petal_map *newer, size_t *size, petal_error *error);
+petal_status petal_map_delta_size(const petal_map *older, const petal_map *newer, uint64_t *size, petal_error *error);
 
 /**
  * Writes into a buffer what changed from `older`, the older state of a map, to `newer`, the newer one. Returns

@@ -247,42 +247,44 @@ static inline petal_status petal_go_index_serialize(const petal_index *index, ui
 }
 
 static inline petal_status petal_go_index_find_top(const petal_index *index, const uint8_t *query, size_t length,
-		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
-	return petal_index_find_top(index, query, length, k, options, hits, found, error);
+		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *hit_count,
+		petal_error *error) {
+	return petal_index_find_top(index, query, length, k, options, hits, hit_count, error);
 }
 
 static inline petal_status petal_go_index_find_similar(const petal_index *index, const uint8_t *query, size_t length,
-		double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room, size_t *found,
-		petal_error *error) {
-	return petal_index_find_similar(index, query, length, threshold, options, hits, room, found, error);
+		double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room,
+		size_t *hit_count, petal_error *error) {
+	return petal_index_find_similar(index, query, length, threshold, options, hits, room, hit_count, error);
 }
 
 static inline petal_status petal_go_index_visit_similar(const petal_index *index, const uint8_t *query, size_t length,
 		double threshold, const petal_index_search_options *options, petal_index_hit_callback each, void *context,
-		uint64_t *found, petal_error *error) {
-	return petal_index_visit_similar(index, query, length, threshold, options, each, context, found, error);
+		uint64_t *hit_count, petal_error *error) {
+	return petal_index_visit_similar(index, query, length, threshold, options, each, context, hit_count, error);
 }
 
 static inline petal_status petal_go_index_find_top_batch(const petal_index *index, const uint8_t *queries, size_t count,
-		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *found, petal_error *error) {
-	return petal_index_find_top_batch(index, queries, count, k, options, hits, found, error);
+		size_t k, const petal_index_search_options *options, petal_index_hit *hits, size_t *hit_counts,
+		petal_error *error) {
+	return petal_index_find_top_batch(index, queries, count, k, options, hits, hit_counts, error);
 }
 
 static inline petal_status petal_go_index_find_similar_batch(const petal_index *index, const uint8_t *queries,
 		size_t count, double threshold, const petal_index_search_options *options, petal_index_hit *hits, size_t room,
-		size_t *found, petal_error *error) {
-	return petal_index_find_similar_batch(index, queries, count, threshold, options, hits, room, found, error);
+		size_t *hit_counts, petal_error *error) {
+	return petal_index_find_similar_batch(index, queries, count, threshold, options, hits, room, hit_counts, error);
 }
 
 static inline petal_status petal_go_index_find_containing(const petal_index *index, const uint8_t *query, size_t length,
-		const petal_index_search_options *options, uint64_t *ids, size_t room, size_t *found, petal_error *error) {
-	return petal_index_find_containing(index, query, length, options, ids, room, found, error);
+		const petal_index_search_options *options, uint64_t *ids, size_t room, size_t *hit_count, petal_error *error) {
+	return petal_index_find_containing(index, query, length, options, ids, room, hit_count, error);
 }
 
 static inline petal_status petal_go_index_visit_containing(const petal_index *index, const uint8_t *query,
 		size_t length, const petal_index_search_options *options, petal_index_row_callback each, void *context,
-		uint64_t *found, petal_error *error) {
-	return petal_index_visit_containing(index, query, length, options, each, context, found, error);
+		uint64_t *hit_count, petal_error *error) {
+	return petal_index_visit_containing(index, query, length, options, each, context, hit_count, error);
 }
 
 static inline petal_status petal_go_index_expected_false_positive_rate(const petal_index *index, const uint8_t *query,
@@ -460,8 +462,8 @@ static inline petal_status petal_go_sketch_serialize(const petal_sketch *sketch,
 }
 
 static inline petal_status petal_go_sketch_export_minisketch(const petal_sketch *sketch, uint8_t *buffer, size_t length,
-		size_t *size, petal_error *error) {
-	return petal_sketch_export_minisketch(sketch, buffer, length, size, error);
+		size_t *written, petal_error *error) {
+	return petal_sketch_export_minisketch(sketch, buffer, length, written, error);
 }
 
 static inline petal_status petal_go_sketch_import_minisketch(petal_sketch *sketch, const uint8_t *bytes, size_t length,

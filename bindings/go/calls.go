@@ -190,13 +190,6 @@ func (x *Index) RemoveRow(row uint64) (bool, error) {
 	})
 }
 
-// FindRow returns the number of the first row with an id, from the row from on, or [NoRow]. Reads ids until then.
-func (x *Index) FindRow(id, from uint64) (uint64, error) {
-	return answered("petal.Index.FindRow", func(answer *uint64, failure *C.petal_error) {
-		C.petal_index_find_row(x.raw(), C.uint64_t(id), C.uint64_t(from), (*C.uint64_t)(answer), failure)
-	})
-}
-
 // Merge appends all rows of another index, without those that were removed. Returns [ErrIncompatible] if the rows mean
 // something else, and [ErrFull] if there is no room for all rows. Changes the index.
 func (x *Index) Merge(other *Index) error {

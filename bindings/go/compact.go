@@ -43,14 +43,14 @@ func (o *CompactOptions) raw() C.petal_compact_options {
 // filter.
 func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 	const op = "petal.Filter.AppendCompact"
-	size, err := answered(op, func(size *C.size_t, failure *C.petal_error) {
+	size, err := answered(op, func(size *C.uint64_t, failure *C.petal_error) {
 		C.petal_filter_compact_size(f.toRead(), size, failure)
 	})
 	if err != nil {
 		return b, err
 	}
 	return appended(op, b, uint64(size), func(form []byte, failure *C.petal_error) {
-		C.petal_go_filter_serialize_compact(f.toRead(), bytesOf(form), size, nil, failure)
+		C.petal_go_filter_serialize_compact(f.toRead(), bytesOf(form), C.size_t(size), nil, failure)
 	})
 }
 
@@ -58,7 +58,7 @@ func (f *Filter) AppendCompact(b []byte) ([]byte, error) {
 // again. On a failure the keys stay.
 func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	const op = "petal.Builder.AppendCompact"
-	var size C.size_t
+	var size C.uint64_t
 	failure := newFailure()
 	C.petal_builder_compact_size(b.toChange(), &size, &failure.raw)
 	if err := failure.err(op); err != nil {
@@ -67,13 +67,14 @@ func (b *Builder) AppendCompact(to []byte) ([]byte, error) {
 	// A kind that is built from its keys may need a little more than expected.
 	for {
 		var place []byte
+		var written C.size_t
 		to, place = grow(to, int(size))
-		C.petal_go_builder_finish_compact(b.toChange(), bytesOf(place), C.size_t(len(place)), &size, &failure.raw)
+		C.petal_go_builder_finish_compact(b.toChange(), bytesOf(place), C.size_t(len(place)), &written, &failure.raw)
 		runtime.KeepAlive(b)
 		b.rethrow()
 		err := failure.err(op)
 		if err == nil {
-			return to[:len(to)+int(size)], nil
+			return to[:len(to)+int(written)], nil
 		}
 		if failure.raw.status != C.PETAL_ERR_BUFFER_TOO_SMALL {
 			return to, err

@@ -21,9 +21,6 @@ type Index struct {
 	owner *held[*C.petal_index]
 }
 
-// NoRow is the number of no row.
-const NoRow uint64 = C.PETAL_INDEX_NO_ROW
-
 // IndexRow is a row with its number.
 type IndexRow struct {
 	// ID is the id of the row.
@@ -75,6 +72,17 @@ func (x *Index) RowAt(row uint64) (IndexRow, error) {
 		C.petal_index_get_row_at(x.raw(), C.uint64_t(row), &isThere, &id, &count, failure)
 	})
 	return IndexRow{ID: uint64(id), Count: uint64(count), Removed: err == nil && !bool(isThere)}, err
+}
+
+// FindRow returns the number of the first row with an id, from the row from on; found is false if there is none. Reads
+// ids until then.
+func (x *Index) FindRow(id, from uint64) (row uint64, found bool, err error) {
+	var first C.uint64_t
+	var isThere C.bool
+	err = called("petal.Index.FindRow", func(failure *C.petal_error) {
+		C.petal_index_find_row(x.raw(), C.uint64_t(id), C.uint64_t(from), &first, &isThere, failure)
+	})
+	return uint64(first), bool(isThere), err
 }
 
 // CopyRow returns the bits of the row with a number, also of one that was removed.

@@ -92,8 +92,12 @@ func TestIndexesChangeAndAreSaved(t *testing.T) {
 	if _, err := x.Add(1, indexBytes(7)); !errors.Is(err, ErrFull) {
 		t.Errorf("a full index: %v", err)
 	}
-	if must(x.FindRow(50, 0)) != 5 || must(x.Remove(50)) != 1 || must(x.FindRow(50, 0)) != NoRow || !must(x.RemoveRow(6)) {
+	first, found, err := x.FindRow(50, 0)
+	if err != nil || !found || first != 5 || must(x.Remove(50)) != 1 || !must(x.RemoveRow(6)) {
 		t.Error("rows are not removed")
+	}
+	if _, found, err = x.FindRow(50, 0); err != nil || found {
+		t.Errorf("a row that was removed is found: %v", err)
 	}
 	if row := must(x.RowAt(6)); !row.Removed || row.ID != 0 {
 		t.Errorf("row 6: %v", row)

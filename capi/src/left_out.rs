@@ -304,7 +304,7 @@ left_out! { "index":
     petal_index_width(Any;) -> u64 = 0;
     petal_index_get_row_at(Any, u64, Any, Any, Any; error) -> petal_status = LEFT_OUT;
     petal_index_copy_row(Any, u64, Any, usize; error) -> petal_status = LEFT_OUT;
-    petal_index_find_row(Any, u64, u64, Any; error) -> petal_status = LEFT_OUT;
+    petal_index_find_row(Any, u64, u64, Any, Any; error) -> petal_status = LEFT_OUT;
     petal_index_merge(Any, Any; error) -> petal_status = LEFT_OUT;
     petal_index_arrange(Any, u64, Any; error) -> petal_status = LEFT_OUT;
     petal_index_arrange_both(Any, Any, u64, Any; error) -> petal_status = LEFT_OUT;

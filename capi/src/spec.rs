@@ -15,7 +15,8 @@ use crate::status::{petal_error, petal_status};
 use petal_core::{HashFunction, Kernel, KindId, MAX_PARAMETERS, Result, Setting, Spec, Status, parameter_of};
 use std::ffi::c_char;
 
-/// A kind of filter or of map: one of `PETAL_KIND_*`. 0 is the default kind.
+/// A kind: one of `PETAL_KIND_*`. 0 is the default kind. These are the kinds of filters; those of maps, sketches and
+/// other handles are in the headers of these, and those of other systems' filters in petal_formats.h.
 pub type petal_kind = u32;
 
 /// A hash function: one of `PETAL_HASH_*`.
@@ -80,15 +81,6 @@ pub const PETAL_MAX_PARAMETERS: usize = 8;
 
 const _: () = assert!(PETAL_MAX_PARAMETERS == MAX_PARAMETERS);
 
-/// What a setting holds: one of `PETAL_SETTING_*`.
-pub type petal_setting_form = u32;
-
-/// `value` is a double.
-pub const PETAL_SETTING_DOUBLE: petal_setting_form = 0;
-/// The eight bytes of `value` are a uint64_t. The parameters of this version are at most 2^53, which a double holds
-/// too.
-pub const PETAL_SETTING_U64: petal_setting_form = 1;
-
 /// A parameter that only some kinds take, and its value; `petal_spec_set()` fills in both. Other structs contain this
 /// one, so it has no `struct_size` and never changes.
 #[repr(C)]
@@ -96,37 +88,25 @@ pub const PETAL_SETTING_U64: petal_setting_form = 1;
 pub struct petal_setting {
     /// The parameter's id; 0 is an unused place.
     pub id: u32,
-    /// One of `PETAL_SETTING_*`.
-    pub form: petal_setting_form,
-    /// The value.
+    /// 0.
+    pub reserved: u32,
+    /// The value, at most 2^53 if it is an integer.
     pub value: f64,
 }
 
 impl petal_setting {
     /// A setting of the core.
     pub(crate) fn of_core(Setting { id, value }: Setting) -> petal_setting {
-        petal_setting { id, form: PETAL_SETTING_DOUBLE, value }
+        petal_setting { id, reserved: 0, value }
     }
 
     /// The core's form of a setting.
     fn to_core(self) -> Result<Setting> {
-        let value = match self.form {
-            PETAL_SETTING_DOUBLE => self.value,
-            PETAL_SETTING_U64 => {
-                let number = self.value.to_bits();
-                // No parameter allows a number that a double does not hold exactly.
-                if number > 1 << 53 {
-                    let message = format_args!("value = {number} of parameter {} is more than 2^53", self.id);
-                    return Err(boundary::error(Status::OutOfRange, message));
-                }
-                number as f64
-            }
-            form => {
-                let message = format_args!("form = {form} of a setting is none of PETAL_SETTING_*");
-                return Err(boundary::error(Status::UnknownValue, message));
-            }
-        };
-        Ok(Setting { id: self.id, value })
+        if self.reserved != 0 {
+            let message = format_args!("reserved = {} of a setting is not 0", self.reserved);
+            return Err(boundary::error(Status::UnknownValue, message));
+        }
+        Ok(Setting { id: self.id, value: self.value })
     }
 }
 
@@ -186,11 +166,11 @@ impl petal_spec {
                 return None;
             }
             let spec = &*spec;
-            let forms = spec.parameters.iter().fold(0, |all, setting| all | setting.form);
+            let reserved = spec.parameters.iter().fold(0, |all, setting| all | setting.reserved);
             let is_plain = (spec.hash == 0 || spec.hash == PETAL_HASH_XXH3)
                 && u128::from_ne_bytes(spec.secret) == 0
                 && spec.kernel == 0
-                && forms == PETAL_SETTING_DOUBLE;
+                && reserved == 0;
             is_plain.then_some(spec.seed)
         }
     }

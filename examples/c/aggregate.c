@@ -24,7 +24,7 @@ struct point {
     double mean, least, greatest;
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static uint64_t sensors = 200, rounds = 4000;
 
 static void must(petal_status status) {

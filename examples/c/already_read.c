@@ -23,7 +23,7 @@
 /* No history of one reader is larger than this, whatever a file says. */
 enum { MOST_BYTES = 16 << 20 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -42,8 +42,10 @@ static petal_filter *open_history(const char *path) {
     petal_filter *history = NULL;
     FILE *file = fopen(path, "rb");
     if (!file && errno == ENOENT) {
-        petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_SCALABLE, .capacity = 100,
-                           .false_positive_rate = 0.01};
+        petal_spec spec = PETAL_SPEC_INIT;
+        spec.kind = PETAL_KIND_SCALABLE;
+        spec.capacity = 100;
+        spec.false_positive_rate = 0.01;
         must(petal_filter_new(&spec, &history, &error));
         return history;
     }

@@ -18,7 +18,7 @@
 
 enum { NAME = 32 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -136,12 +136,15 @@ static void open_store(struct store *store) {
     if (fseeko(store->blocks, 0, SEEK_END) != 0 || fseeko(store->index, 0, SEEK_END) != 0) check(NULL, "store");
     store->end = (uint64_t)ftello(store->blocks);
     store->indexed = (uint64_t)ftello(store->index) / sizeof(struct block);
-    petal_open_options options = {.struct_size = sizeof options, .mode = PETAL_OPEN_LOAD};
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
+    options.mode = PETAL_OPEN_LOAD;
     petal_status status = petal_filter_open(path(store, "names.petal"), &options, &store->names, &error);
     if (status == PETAL_ERR_NOT_FOUND && store->indexed == 0) {
         /* A new store. Nobody knows how many blocks will come, so the filter grows. */
-        petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_SCALABLE, .capacity = 10000,
-                           .false_positive_rate = 0.01};
+        petal_spec spec = PETAL_SPEC_INIT;
+        spec.kind = PETAL_KIND_SCALABLE;
+        spec.capacity = 10000;
+        spec.false_positive_rate = 0.01;
         status = petal_filter_new(&spec, &store->names, &error);
     }
     must(status);
@@ -258,7 +261,7 @@ int main(int argc, char **argv) {
             missing += !is_there(&store, block, length, again);
         fclose(file);
     }
-    petal_description description = {.struct_size = sizeof description};
+    petal_description description = PETAL_DESCRIPTION_INIT;
     must(petal_filter_describe(store.names, &description, &error));
     uint64_t asked = store.written + store.known;
     printf("%llu blocks of %llu bytes came; %llu of %llu bytes were written: saved %.1f %% of the disk\n",

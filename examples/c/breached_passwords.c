@@ -31,7 +31,7 @@
 enum { LONGEST = 1024, MOST_THREADS = 256 };
 
 static petal_filter *open_or_exit(const char *path) {
-    petal_error error = {.struct_size = sizeof error};
+    petal_error error = PETAL_ERROR_INIT;
     petal_filter *breached;
     petal_status status = petal_filter_open(path, NULL, &breached, &error);
     if (status == PETAL_OK) status = petal_filter_verify(breached, &error);

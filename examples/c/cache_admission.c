@@ -29,7 +29,7 @@ struct admission {
     uint64_t too_early, forgotten; /* by the exact memory's judgement */
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static struct object **requests;
 static size_t request_count, object_count;
 
@@ -116,8 +116,10 @@ int main(int argc, char **argv) {
 
     struct admission admission = {.window = 10 * slots};
     uint64_t filter_bytes;
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROTATING, .capacity = admission.window,
-                       .false_positive_rate = 0.01};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_ROTATING;
+    spec.capacity = admission.window;
+    spec.false_positive_rate = 0.01;
     must(petal_filter_new(&spec, &admission.seen, &error));
     must(petal_filter_serialized_size(admission.seen, &filter_bytes, NULL));
 

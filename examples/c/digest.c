@@ -20,7 +20,7 @@
 
 enum { PACKET = 1500, BLOCK = 32, CURVES = 4, LENGTHS = 8 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static uint64_t state = 2004;
 
 static void must(petal_status status) {

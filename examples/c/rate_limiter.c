@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -37,8 +37,11 @@ struct limiter {
 };
 
 static void make(struct limiter *limiter, double window, uint64_t pairs, double greatest) {
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_SPECTRAL, .capacity = pairs,
-                       .false_positive_rate = 0.01, .hash = PETAL_HASH_SIPHASH13};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_SPECTRAL;
+    spec.capacity = pairs;
+    spec.false_positive_rate = 0.01;
+    spec.hash = PETAL_HASH_SIPHASH13;
     FILE *random = fopen("/dev/urandom", "rb");
     if (!random || fread(spec.secret, 1, sizeof spec.secret, random) != sizeof spec.secret) exit(1);
     fclose(random);
@@ -183,7 +186,7 @@ int main(int argc, char **argv) {
         of_pair->now += is_passed && of_pair != of_host;
     }
     free(line);
-    petal_description description = {.struct_size = sizeof description};
+    petal_description description = PETAL_DESCRIPTION_INIT;
     must(petal_filter_describe(limiter.now, &description, &error));
     petal_filter_free(limiter.now);
     petal_filter_free(limiter.before);

@@ -32,7 +32,7 @@ struct service {
     FILE *from, *to;    /* the other service */
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static uint64_t documents = 200000, changes = 100;
 
 static void must(petal_status status) {
@@ -138,7 +138,9 @@ static void reconcile(struct service *service, int round) {
 }
 
 static void begin(struct service *service, petal_session_role role, int end) {
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_RIBLT, .bits = 192 * SYMBOLS};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_RIBLT;
+    spec.bits = 192 * SYMBOLS;
     *service = (struct service){.role = role, .random = role, .from = fdopen(end, "r"), .to = fdopen(dup(end), "w")};
     service->has = calloc(documents, 1), service->changed = calloc(documents, 1);
     must_do(service->from && service->to && service->has && service->changed, "service");

@@ -29,7 +29,7 @@ struct message {
     char text[];
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -61,8 +61,11 @@ struct window {
 };
 
 static void make(struct window *window, double seconds, uint64_t messages_in_a_step) {
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROTATING, .capacity = messages_in_a_step,
-                       .false_positive_rate = 1e-4, .hash = PETAL_HASH_SIPHASH13};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_ROTATING;
+    spec.capacity = messages_in_a_step;
+    spec.false_positive_rate = 1e-4;
+    spec.hash = PETAL_HASH_SIPHASH13;
     FILE *random = fopen("/dev/urandom", "rb");
     if (!random || fread(spec.secret, 1, sizeof spec.secret, random) != sizeof spec.secret) exit(1);
     fclose(random);

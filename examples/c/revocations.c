@@ -99,8 +99,9 @@ static void generate(uint64_t count, unsigned day) {
 
 /* The filter of a day, made anew or, of an older one, brought up to date. */
 static petal_filter *build(uint64_t count, unsigned day, const petal_filter *old) {
-    petal_error error = {.struct_size = sizeof error};
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_EXACT_SET};
+    petal_error error = PETAL_ERROR_INIT;
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_EXACT_SET;
     petal_builder *builder;
     petal_filter *filter;
     char key[KEY + 1];
@@ -161,7 +162,7 @@ static bool keep(void *context, const void *bytes, size_t length) {
 
 /* Two days, in one process. */
 static bool both_days(uint64_t count) {
-    petal_error error = {.struct_size = sizeof error};
+    petal_error error = PETAL_ERROR_INIT;
     uint64_t revoked[ISSUERS] = {0}, known[ISSUERS] = {0}, all = 0, changed = 0, wrong;
     for (uint64_t i = 0; i < 2 * count; i++) {
         bool was = is_known(i, count, 0), is = is_known(i, count, 1);
@@ -195,7 +196,7 @@ static bool both_days(uint64_t count) {
 }
 
 int main(int argc, char **argv) {
-    petal_error error = {.struct_size = sizeof error};
+    petal_error error = PETAL_ERROR_INIT;
     const char *path = "revoked.petal", *delta = NULL;
     uint64_t generated = 0, built = 0;
     unsigned day = 0;
@@ -211,7 +212,8 @@ int main(int argc, char **argv) {
     if (generated > 0) return generate(generated, day), 0;
 
     petal_filter *revoked;
-    const petal_open_options load = {.struct_size = sizeof load, .mode = PETAL_OPEN_LOAD};
+    petal_open_options load = PETAL_OPEN_OPTIONS_INIT;
+    load.mode = PETAL_OPEN_LOAD;
     check(petal_filter_open(path, &load, &revoked, &error), &error, path);
     if (delta != NULL) {
         FILE *file = fopen(delta, "rb");

@@ -27,7 +27,7 @@ struct node {
     size_t degree;
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static struct node *nodes;
 static size_t count = 200;
 static uint64_t state = 1;
@@ -192,14 +192,16 @@ int main(int argc, char **argv) {
         fputs("router: at least 10 nodes, 1 level and 1 query\n", stderr);
         return 2;
     }
-    petal_spec spec = {.struct_size = sizeof spec, .kind = PETAL_KIND_ROUTER, .capacity = OBJECTS};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.kind = PETAL_KIND_ROUTER;
+    spec.capacity = OBJECTS;
     must(petal_spec_set(&spec, "levels", (double)levels, &error));
     must(petal_spec_set(&spec, "edges", DEGREE, &error));
     /* A node has some 4.5 neighbours, and more where nodes are dense. */
     must(petal_spec_set(&spec, "fan_out", 5, &error));
     make_network(&spec);
     const uint64_t bytes = exchange();
-    petal_description description = {.struct_size = sizeof description};
+    petal_description description = PETAL_DESCRIPTION_INIT;
     must(petal_router_describe(nodes[0].router, &description, &error));
     printf("%zu nodes, levels of %" PRIu64 " bits, %" PRIu64 " bytes of messages\n", count, description.bits, bytes);
 
@@ -221,7 +223,7 @@ int main(int argc, char **argv) {
     double fill = 0;
     size_t overfull = 0;
     for (size_t i = 0; i < count; i++) {
-        petal_router_statistics rates = {.struct_size = sizeof rates};
+        petal_router_statistics rates = PETAL_ROUTER_STATISTICS_INIT;
         must(petal_router_get_statistics(nodes[i].router, &rates, &error));
         fill = fmax(fill, rates.level[levels - 1].greatest_fill);
         overfull += rates.is_overfull;

@@ -23,7 +23,7 @@ struct report {
     unsigned long resident, share; /* kB of the filter in memory: counted in each process, and shared out among them */
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static char **keys;
 static size_t key_count;
 
@@ -57,7 +57,8 @@ static bool is_in(int edition, const char *key) {
 
 /* Makes an edition, in the right size, and replaces the one before it. */
 static void publish(int edition) {
-    petal_spec spec = {.struct_size = sizeof spec, .false_positive_rate = 0.01};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.false_positive_rate = 0.01;
     petal_builder *builder;
     must(petal_builder_new(&spec, NULL, &builder, &error));
     for (size_t i = 0; i < key_count; i++) {

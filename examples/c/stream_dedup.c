@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -67,7 +67,9 @@ static bool exact_insert(const char *bytes, size_t length) {
 }
 
 int main(int argc, char **argv) {
-    petal_spec spec = {.struct_size = sizeof spec, .capacity = 1000000, .false_positive_rate = 0.001};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.capacity = 1000000;
+    spec.false_positive_rate = 0.001;
     bool check = false;
     for (int option; (option = getopt(argc, argv, "cn:p:")) != -1;) {
         if (option == 'c') {

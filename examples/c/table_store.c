@@ -32,7 +32,7 @@ struct table {
     petal_filter *filter;
 };
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 static uint64_t searches, reads;
 
 static void must(petal_status status) {
@@ -50,7 +50,8 @@ static bool write_bytes(void *file, const void *bytes, size_t length) {
 }
 
 static void table_write(const char *path, const struct record *records, uint64_t count) {
-    petal_spec spec = {.struct_size = sizeof spec, .false_positive_rate = 0.01};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.false_positive_rate = 0.01;
     struct footer footer = {.records = count, .filter_offset = count * sizeof *records};
     petal_builder *builder;
     petal_filter *filter;

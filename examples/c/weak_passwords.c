@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static petal_error error = {.struct_size = sizeof error};
+static petal_error error = PETAL_ERROR_INIT;
 
 static void must(petal_status status) {
     if (status == PETAL_OK) return;
@@ -109,8 +109,9 @@ static int check(const petal_filter *weak, const char *path) {
 
 int main(int argc, char **argv) {
     const char *list = "/usr/share/dict/words", *path = "weak.petal";
-    petal_spec spec = {.struct_size = sizeof spec, .false_positive_rate = 0.001};
-    petal_open_options options = {.struct_size = sizeof options};
+    petal_spec spec = PETAL_SPEC_INIT;
+    spec.false_positive_rate = 0.001;
+    petal_open_options options = PETAL_OPEN_OPTIONS_INIT;
     bool rebuild = false;
     for (int option; (option = getopt(argc, argv, "l:f:k:r")) != -1;) {
         if (option == 'l') {

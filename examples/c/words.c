@@ -74,9 +74,9 @@ static struct lines read_lines(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    petal_error error = {.struct_size = sizeof error};
-    petal_statistics statistics = {.struct_size = sizeof statistics};
-    petal_description description = {.struct_size = sizeof description};
+    petal_error error = PETAL_ERROR_INIT;
+    petal_statistics statistics = PETAL_STATISTICS_INIT;
+    petal_description description = PETAL_DESCRIPTION_INIT;
     petal_filter *filter;
 
     if (argc != 2) {
@@ -100,7 +100,7 @@ int main(int argc, char **argv) {
     }
     qsort(members, member_count, sizeof *members, compare);
 
-    petal_spec spec = {.struct_size = sizeof spec};
+    petal_spec spec = PETAL_SPEC_INIT;
     spec.capacity = member_count;
     spec.false_positive_rate = FALSE_POSITIVE_RATE;
     must(petal_filter_new(&spec, &filter, &error), &error);
@@ -125,7 +125,7 @@ int main(int argc, char **argv) {
     start = now();
     petal_keys keys = petal_keys_bytes(lines.bytes, lines.offsets ? lines.offsets[lines.count] : 0,
                                        lines.offsets, lines.count);
-    petal_answers answers = {.struct_size = sizeof answers};
+    petal_answers answers = PETAL_ANSWERS_INIT;
     must(petal_filter_contains_batch(filter, &keys, &answers, &error), &error);
     double batch_time = (now() - start) / (double)(lines.count ? lines.count : 1);
 

@@ -1,6 +1,6 @@
 //! What only some kinds say of themselves: the groups of a [`Row`].
 
-use super::{Capabilities, Knowing, Parts};
+use super::{Capabilities, Knowing, Partitioning};
 #[cfg(doc)]
 use super::{Row, Structure};
 use crate::format::Geometry;
@@ -53,7 +53,7 @@ pub struct Room {
     /// Copies of one key are near each other, and take more room than that many keys.
     pub copies: Option<fn(&Geometry) -> u64>,
     /// For a kind in which a key does not always take one place of a capacity: how many places a key takes in a filter
-    /// of this geometry if it was offered this many times.
+    /// of this geometry if it was inserted this many times.
     pub places: Option<fn(&Geometry, u64) -> u64>,
     /// For a kind whose geometry may hold more keys than it was asked for: how many keys it is made for. With that
     /// number a spec of exact bits recreates the geometry.
@@ -106,7 +106,7 @@ impl Hashing {
         Hashing { hashes_keys_itself: false, takes_digests: false, takes_whole: |_| false, universe: None };
 }
 
-/// Keys that were offered and are not found. `..Losses::BASE` stands for what most kinds have.
+/// Keys that were inserted and are not found. `..Losses::BASE` stands for what most kinds have.
 pub struct Losses {
     /// How many of this many distinct keys an empty filter of this geometry takes for known on average, or refuses.
     /// Given for kinds in which that is not the sum of the rates ([`Row::expected_omissions`]).
@@ -141,7 +141,7 @@ pub struct OtherKeys {
     /// record 0. The record of an excluded key has 1 there.
     pub excludes: Option<fn(&Geometry, &[AtomicU64]) -> u64>,
     /// What builders need for a kind that divides its keys by their prefixes, or brings a filter up to date.
-    pub parts: Option<Parts>,
+    pub parts: Option<Partitioning>,
     /// Whether the kind's builders also take frequent non-members: keys that are not members, with weights.
     pub takes_frequent: bool,
     /// For a kind that takes excluded keys or frequent non-members: what to expect of a spec with such other keys.

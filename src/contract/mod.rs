@@ -22,7 +22,7 @@ pub mod key_shape;
 mod map_kind;
 mod others;
 mod pairs;
-mod parts;
+mod partitioning;
 mod row;
 mod sizes;
 mod sketch_kind;
@@ -48,7 +48,7 @@ pub use sizes::{COPY_PLACES, times};
 
 pub use others::{Knowing, Others};
 pub use pairs::{ListedValue, Pair, Presence, ValueListing};
-pub use parts::Parts;
+pub use partitioning::Partitioning;
 pub use sketch_kind::{KeyListing, Listed, Listing, SketchKind};
 pub(crate) use sketch_kind::{add_one, add_pair, listing};
 pub use structure::{Handle, Joined, Structure};

@@ -3,7 +3,7 @@
 use super::collect::{Collector, CollectorOptions};
 use crate::batch::keys::{Keys, WholeKeys};
 use crate::batch::ring::Taken;
-use crate::contract::{Base, Parts, Placed, Row};
+use crate::contract::{Base, Partitioning, Placed, Row};
 use crate::error::{Error, Result, Status, error};
 use crate::format::Header;
 use crate::hash::Hasher;
@@ -150,7 +150,7 @@ pub fn needs_keys() -> Error {
 ///
 /// # Errors
 /// As [`Builder::update`](super::builder::Builder::update).
-pub fn copy_of_old(row: &Row, parts: &Parts, spec: &Spec, hasher: &Hasher, old: &Base) -> Result<Base> {
+pub fn copy_of_old(row: &Row, parts: &Partitioning, spec: &Spec, hasher: &Hasher, old: &Base) -> Result<Base> {
     let Header { kind, layout_version, geometry, .. } = old.header();
     let name = row.name;
     if *kind != row.kind {

@@ -305,8 +305,8 @@ class builder : public detail::maker<builder, petal_builder, filter, petal_build
   }
   /// An upper limit for the bytes of the filter's compact form. If all keys are distinct, the form of a kind that is
   /// built from its keys has about that size.
-  result<std::size_t> try_compact_size() noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *size, petal_error *error) noexcept {
+  result<std::uint64_t> try_compact_size() noexcept {
+    return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
       return petal_builder_compact_size(get(), size, error);
     });
   }

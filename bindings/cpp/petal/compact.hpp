@@ -94,8 +94,8 @@ class compact_view {
 };
 
 /// The bytes of a filter's compact form.
-inline result<std::size_t> try_compact_size(const filter &of) noexcept {
-  return detail::output(std::size_t{0}, [&](std::size_t *size, petal_error *error) noexcept {
+inline result<std::uint64_t> try_compact_size(const filter &of) noexcept {
+  return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
     return petal_filter_compact_size(of.get(), size, error);
   });
 }
@@ -110,7 +110,7 @@ inline result<std::vector<std::byte>> try_serialize_compact(const filter &from) 
   const auto size = try_compact_size(from);
   if (!size) return size.error();
   std::vector<std::byte> form;
-  if (auto had = detail::allocating([&] { form.resize(*size); }); !had) return had.error();
+  if (auto had = detail::allocating([&] { form.resize(static_cast<std::size_t>(*size)); }); !had) return had.error();
   if (auto written = try_serialize_compact(from, form.data(), form.size()); !written) return written.error();
   return form;
 }

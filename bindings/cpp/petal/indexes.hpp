@@ -119,11 +119,15 @@ class index : public detail::image_owner<index, petal_index> {
     if (!copied) return copied.error();
     return bits;
   }
-  /// The number of the first row with an id, from the row `from` on; `PETAL_INDEX_NO_ROW` if there is none.
-  result<std::uint64_t> try_find_row(std::uint64_t id, std::uint64_t from = 0) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *row, petal_error *error) noexcept {
-      return petal_index_find_row(get(), id, from, row, error);
+  /// The number of the first row with an id, from the row `from` on; no value if there is none.
+  result<std::optional<std::uint64_t>> try_find_row(std::uint64_t id, std::uint64_t from = 0) const noexcept {
+    std::uint64_t row = 0;
+    bool found = false;
+    auto asked = detail::tried([&](petal_error *error) noexcept {
+      return petal_index_find_row(get(), id, from, &row, &found, error);
     });
+    if (!asked) return asked.error();
+    return found ? std::optional<std::uint64_t>(row) : std::nullopt;
   }
   /// Appends all rows of another index.
   result<void> try_merge(const index &other) noexcept {

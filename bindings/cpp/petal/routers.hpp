@@ -181,8 +181,8 @@ class router : public detail::image_owner<router, petal_router> {
   }
   /// How often the router misleads queries.
   result<petal_router_statistics> try_statistics() const noexcept {
-    const auto ask = [&](petal_router_statistics *rates, petal_error *error) noexcept {
-      return petal_router_get_statistics(get(), rates, error);
+    const auto ask = [&](petal_router_statistics *statistics, petal_error *error) noexcept {
+      return petal_router_get_statistics(get(), statistics, error);
     };
     return detail::output(detail::sized<petal_router_statistics>(), ask);
   }

@@ -108,8 +108,8 @@ class session {
   /// What the session chose, and what it cost so far.
   result<petal_session_statistics> try_statistics() const noexcept {
     return detail::output(detail::sized<petal_session_statistics>(),
-                          [&](petal_session_statistics *report, petal_error *error) noexcept {
-      return petal_session_get_statistics(get(), report, error);
+                          [&](petal_session_statistics *statistics, petal_error *error) noexcept {
+      return petal_session_get_statistics(get(), statistics, error);
     });
   }
 

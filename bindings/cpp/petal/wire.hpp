@@ -24,10 +24,10 @@ namespace detail {
 /// The bytes that `write` writes into a buffer whose length `size` says.
 template <class Size, class Write>
 result<std::vector<std::byte>> written_by(Size &&size, Write &&write) noexcept {
-  const auto length = output(std::size_t{0}, size);
+  const auto length = output(std::uint64_t{0}, size);
   if (!length) return length.error();
   std::vector<std::byte> all;
-  if (auto had = allocating([&] { all.resize(*length); }); !had) return had.error();
+  if (auto had = allocating([&] { all.resize(static_cast<std::size_t>(*length)); }); !had) return had.error();
   const auto done = output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
     return write(all.data(), all.size(), written, error);
   });
@@ -91,7 +91,7 @@ result<Of> unpacked(bytes packed, std::uint64_t most_bytes, const open_options &
 template <class Of, class Calls = detail::if_wired<Of>>
 result<std::vector<std::byte>> try_pack(const Of &of) noexcept {
   return detail::written_by(
-      [&](std::size_t *size, petal_error *error) noexcept {
+      [&](std::uint64_t *size, petal_error *error) noexcept {
         return Calls::packed_size(of.get(), size, error);
       },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {
@@ -139,7 +139,7 @@ result<map> try_unpack_map(const Range &packed, std::uint64_t most_bytes, const 
 template <class Of, class Calls = detail::if_wired<Of>>
 result<std::vector<std::byte>> try_delta(const Of &older, const Of &newer) noexcept {
   return detail::written_by(
-      [&](std::size_t *size, petal_error *error) noexcept {
+      [&](std::uint64_t *size, petal_error *error) noexcept {
         return Calls::delta_size(older.get(), newer.get(), size, error);
       },
       [&](void *buffer, std::size_t length, std::size_t *written, petal_error *error) noexcept {

@@ -104,7 +104,7 @@ TEST(Indexes, ChangeAndAreSaved) {
   EXPECT_FALSE(index.try_add(1, bits(7)));
   EXPECT_EQ(index.find_row(50), 5U);
   EXPECT_EQ(index.remove(50), 1U);
-  EXPECT_EQ(index.find_row(50), PETAL_INDEX_NO_ROW);
+  EXPECT_EQ(index.find_row(50), std::nullopt);
   EXPECT_TRUE(index.remove_row(6));
   EXPECT_FALSE(index.row_at(6).has_value());
   EXPECT_EQ(index.row_at(7)->first, 70U);

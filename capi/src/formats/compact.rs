@@ -88,10 +88,10 @@ unsafe fn form_at_once<'a>(data: *const c_void, length: usize) -> Option<AnyByte
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_compact_size(
     filter: *const petal_filter,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read filter, out size], size.answer(filter.compact_size()))
+    boundary!(error, [read filter, out size], size.answer(filter.compact_size().map(|size| size as u64)))
 }
 
 /// Writes the compact form into a buffer of at least `petal_filter_compact_size()` bytes, of any alignment. Threads and
@@ -238,10 +238,12 @@ pub unsafe extern "C" fn petal_compact_contains_across_hash(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_builder_compact_size(
     builder: *mut petal_builder,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [change builder, out size], size.answer(builder.by(|builder| builder.compact_size())))
+    boundary!(error, [change builder, out size], {
+        size.answer(builder.by(|builder| builder.compact_size()).map(|size| size as u64))
+    })
 }
 
 /// Makes the filter and writes its compact form into a buffer of `petal_builder_compact_size()` bytes or more, of any

@@ -16,9 +16,9 @@
 //!     }
 //!     uint64_t query = 0xff;
 //!     petal_index_hit hits[3];
-//!     size_t found = 0;
-//!     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &found, NULL) != PETAL_OK) return 1;
-//!     for (size_t i = 0; i < found; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
+//!     size_t hit_count = 0;
+//!     if (petal_index_find_top(index, &query, sizeof query, 3, NULL, hits, &hit_count, NULL) != PETAL_OK) return 1;
+//!     for (size_t i = 0; i < hit_count; i++) printf("%d: %.3f\n", (int)hits[i].id, hits[i].similarity);
 //!     petal_index_free(index);
 //!
 //! An index uses these fields of its spec: capacity (the rows that there is room for), hash function, seed, secret and
@@ -131,22 +131,22 @@ pub unsafe extern "C" fn petal_index_width(index: *const petal_index) -> u64 {
 }
 
 /// Writes the id of the row with a number, and how many bits the row has set. `is_there` becomes false if the row was
-/// removed, and the others are then not written. `is_there`, `id` and `count` are nullable.
+/// removed, and the others are then not written. `is_there`, `id` and `ones` are nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_get_row_at(
     index: *const petal_index,
     row: u64,
     is_there: *mut bool,
     id: *mut u64,
-    count: *mut u64,
+    ones: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, maybe is_there, maybe id, maybe count], {
-        let found = index.row_at(row)?;
-        is_there.set(found.is_some());
-        if let Some((its_id, its_count)) = found {
+    boundary!(error, [read index, maybe is_there, maybe id, maybe ones], {
+        let there = index.row_at(row)?;
+        is_there.set(there.is_some());
+        if let Some((its_id, its_ones)) = there {
             id.set(its_id);
-            count.set(its_count);
+            ones.set(its_ones);
         }
         Ok(())
     })
@@ -164,21 +164,26 @@ pub unsafe extern "C" fn petal_index_copy_row(
     boundary!(error, [read index, bytes, room_bytes(bytes, length)], index.copy_row(row, bytes))
 }
 
-/// Writes the number of the first row with an id, from the row `from` on, that was not removed. `row` becomes
-/// `PETAL_INDEX_NO_ROW` if there is none. Reads ids until then.
+/// Writes the number of the first row with an id, from the row `from` on, that was not removed. `found` becomes
+/// false if there is none, and `row`, nullable, is then not written. Reads ids until then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_find_row(
     index: *const petal_index,
     id: u64,
     from: u64,
     row: *mut u64,
+    found: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, out row], row.answer(Ok(index.find_row(id, from).unwrap_or(PETAL_INDEX_NO_ROW))))
+    boundary!(error, [read index, maybe row, out found], {
+        let first = index.find_row(id, from);
+        found.set(first.is_some());
+        if let Some(first) = first {
+            row.set(first);
+        }
+        Ok(())
+    })
 }
-
-/// The number of no row.
-pub const PETAL_INDEX_NO_ROW: u64 = 0xffff_ffff_ffff_ffff;
 
 /// Appends all rows of `other` to `index`, without those that were removed. Returns `PETAL_ERR_INCOMPATIBLE` if the
 /// indexes differ in `width`, `nesting`, `feature_bits`, hash function, seed or secret. Returns `PETAL_ERR_FULL` if

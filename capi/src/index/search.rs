@@ -125,7 +125,7 @@ impl petal_index_hit {
 }
 
 /// Finds the `k` rows that are most similar to a query, or all rows if there are fewer. `length` is the number of bytes
-/// of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `found`
+/// of a row. The function writes the rows to `hits`, which has room for `k` and may be NULL if `k` is 0. `hit_count`
 /// becomes their number. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_find_top(
@@ -135,19 +135,19 @@ pub unsafe extern "C" fn petal_index_find_top(
     k: usize,
     options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
-    found: *mut usize,
+    hit_count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, query, out found, room(hits, k), given options, bytes(query, length)], {
+    boundary!(error, [read index, query, out hit_count, room(hits, k), given options, bytes(query, length)], {
         let answer = options.search(|options| index.find_top(query, k, options))?;
-        list(answer.iter().map(petal_index_hit::of_core), hits, found);
+        list(answer.iter().map(petal_index_hit::of_core), hits, hit_count);
         Ok(())
     })
 }
 
 /// Finds all rows whose similarity to a query is at least `threshold`, from 0 to 1. The function writes the `room` most
-/// similar ones to `hits`, which may be NULL if `room` is 0. `found` becomes the number of all such rows. `options` is
-/// nullable.
+/// similar ones to `hits`, which may be NULL if `room` is 0. `hit_count` becomes the number of all such rows. `options`
+/// is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_find_similar(
     index: *const petal_index,
@@ -157,19 +157,19 @@ pub unsafe extern "C" fn petal_index_find_similar(
     options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     room: usize,
-    found: *mut usize,
+    hit_count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, query, out found, room(hits, room), given options, bytes(query, length)], {
+    boundary!(error, [read index, query, out hit_count, room(hits, room), given options, bytes(query, length)], {
         let answer = options.search(|options| index.find_similar(query, threshold, options))?;
-        list(answer.iter().map(petal_index_hit::of_core), hits, found);
+        list(answer.iter().map(petal_index_hit::of_core), hits, hit_count);
         Ok(())
     })
 }
 
 /// Gives the rows that `petal_index_find_similar()` finds to `each`, in the order of their numbers and while the search
-/// goes on. The function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows
-/// that `each` got. The search runs on the caller's thread alone. `options` is nullable.
+/// goes on. The function passes `context`, which may be NULL, to `each`. `hit_count`, nullable, becomes the number of
+/// rows that `each` got. The search runs on the caller's thread alone. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_visit_similar(
     index: *const petal_index,
@@ -179,15 +179,15 @@ pub unsafe extern "C" fn petal_index_visit_similar(
     options: *const petal_index_search_options,
     each: petal_index_hit_callback,
     context: *mut c_void,
-    found: *mut u64,
+    hit_count: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, query, maybe found], {
+    boundary!(error, [read index, query, maybe hit_count], {
         let each = each.ok_or_else(|| boundary::null("each"))?;
         arguments!(given options, bytes(query, length));
         // SAFETY: by the conventions `each` may be called with this context during the call.
         let mut call = |hit: &IndexHit| unsafe { each(context, &petal_index_hit::of_core(hit)) };
-        found.answer(options.search(|options| index.visit_similar(query, threshold, options, &mut call)))
+        hit_count.answer(options.search(|options| index.visit_similar(query, threshold, options, &mut call)))
     })
 }
 
@@ -209,17 +209,17 @@ fn hits_of(count: usize, name: &str, each: usize) -> Result<usize> {
 }
 
 /// Gives each of many queries its number of hits, and its first `each` hits.
-fn list_many(answers: &[Vec<IndexHit>], hits: &mut [petal_index_hit], each: usize, found: &mut [usize]) {
-    for (i, (answer, found)) in answers.iter().zip(found).enumerate() {
+fn list_many(answers: &[Vec<IndexHit>], hits: &mut [petal_index_hit], each: usize, counts: &mut [usize]) {
+    for (i, (answer, count)) in answers.iter().zip(counts).enumerate() {
         let room = &mut hits[i * each..(i + 1) * each];
         room.iter_mut().zip(answer).for_each(|(to, hit)| *to = petal_index_hit::of_core(hit));
-        *found = answer.len();
+        *count = answer.len();
     }
 }
 
-/// `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `found[i]` hits
-/// from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is nullable.
-/// Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
+/// `petal_index_find_top()` for `count` queries, which follow each other in `queries`. Query i gets `hit_counts[i]`
+/// hits from `hits[i * k]` on, so `hits` has room for `count` times `k`. Threads share the queries. `options` is
+/// nullable. Returns `PETAL_ERR_TOO_LARGE` if no array can have that much room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_find_top_batch(
     index: *const petal_index,
@@ -228,23 +228,23 @@ pub unsafe extern "C" fn petal_index_find_top_batch(
     k: usize,
     options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
-    found: *mut usize,
+    hit_counts: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, queries, found], {
+    boundary!(error, [read index, queries, hit_counts], {
         if hits.is_null() && k > 0 {
             return Err(boundary::null("hits"));
         }
         arguments!(given options, bytes(queries, query_bytes(index, count)?));
-        arguments!(room(hits, hits_of(count, "k", k)?), room(found, count));
+        arguments!(room(hits, hits_of(count, "k", k)?), room(hit_counts, count));
         let answers = options.search(|options| index.find_top_batch(queries, k, options))?;
-        list_many(&answers, hits, k, found);
+        list_many(&answers, hits, k, hit_counts);
         Ok(())
     })
 }
 
 /// `petal_index_find_similar()` for `count` queries, which follow each other in `queries`. Query i gets the `room` most
-/// similar rows from `hits[i * room]` on, and `found[i]` becomes the number of all such rows. Threads share the
+/// similar rows from `hits[i * room]` on, and `hit_counts[i]` becomes the number of all such rows. Threads share the
 /// queries. `options` is nullable. Returns `PETAL_ERR_TOO_LARGE` if no array has room for `count` times `room` hits.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_find_similar_batch(
@@ -255,17 +255,17 @@ pub unsafe extern "C" fn petal_index_find_similar_batch(
     options: *const petal_index_search_options,
     hits: *mut petal_index_hit,
     room: usize,
-    found: *mut usize,
+    hit_counts: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, queries, found], {
+    boundary!(error, [read index, queries, hit_counts], {
         if hits.is_null() && room > 0 {
             return Err(boundary::null("hits"));
         }
         arguments!(given options, bytes(queries, query_bytes(index, count)?));
-        arguments!(room(hits, hits_of(count, "room", room)?), room(found, count));
+        arguments!(room(hits, hits_of(count, "room", room)?), room(hit_counts, count));
         let answers = options.search(|options| index.find_similar_batch(queries, threshold, options))?;
-        list_many(&answers, hits, room, found);
+        list_many(&answers, hits, room, hit_counts);
         Ok(())
     })
 }

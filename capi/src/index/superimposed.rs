@@ -9,7 +9,7 @@ use petal_core::{Fold, Status};
 use std::ffi::c_void;
 
 /// Finds all rows that have every bit of a query. `length` is the number of bytes of a row. The function writes the ids
-/// of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `found`
+/// of the first `room` such rows to `ids`, which may be NULL if `room` is 0, in the order of their numbers. `hit_count`
 /// becomes the number of all such rows, which may be greater than `room`. A query without bits finds all rows.
 ///
 /// An index whose parameter `store` is `columns` or `both` reads only the bits of the query. Any other reads all rows.
@@ -23,10 +23,10 @@ pub unsafe extern "C" fn petal_index_find_containing(
     options: *const petal_index_search_options,
     ids: *mut u64,
     room: usize,
-    found: *mut usize,
+    hit_count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, out found, room(ids, room), given options, bytes(query, length)], {
+    boundary!(error, [read index, out hit_count, room(ids, room), given options, bytes(query, length)], {
         // Outputs are written on success only, and a search may be cancelled.
         let (mut first, mut count): (Vec<u64>, usize) = (Vec::new(), 0);
         let mut take = |_: u64, id: u64| {
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn petal_index_find_containing(
             return Err(Status::OutOfMemory.into());
         }
         ids[..first.len()].copy_from_slice(&first);
-        found.set(count);
+        hit_count.set(count);
         Ok(())
     })
 }
@@ -54,8 +54,8 @@ pub type petal_index_row_callback = Option<unsafe extern "C" fn(context: *mut c_
 
 /// Gives the rows that `petal_index_find_containing()` finds to `each`, in the order of their numbers. The caller's
 /// thread alone calls `each`: while the search goes on, or after the search if the options ask for several threads. The
-/// function passes `context`, which may be NULL, to `each`. `found`, nullable, becomes the number of rows that `each`
-/// got. `options` is nullable.
+/// function passes `context`, which may be NULL, to `each`. `hit_count`, nullable, becomes the number of rows that
+/// `each` got. `options` is nullable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_visit_containing(
     index: *const petal_index,
@@ -64,10 +64,10 @@ pub unsafe extern "C" fn petal_index_visit_containing(
     options: *const petal_index_search_options,
     each: petal_index_row_callback,
     context: *mut c_void,
-    found: *mut u64,
+    hit_count: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read index, maybe found], {
+    boundary!(error, [read index, maybe hit_count], {
         let each = each.ok_or_else(|| boundary::null("each"))?;
         arguments!(given options, bytes(query, length));
         let mut count = 0;
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn petal_index_visit_containing(
             unsafe { each(context, row, id) }
         };
         options.search(|options| index.visit_containing(query, options, &mut take))?;
-        found.set(count);
+        hit_count.set(count);
         Ok(())
     })
 }

@@ -15,25 +15,25 @@ use crate::status::{petal_error, petal_status};
 use petal_core::Status;
 use std::ffi::c_void;
 
-/// Writes the bytes that minisketch serializes for a sketch of the same elements. `size` becomes the number of these
-/// bytes. `buffer` may be NULL if `length` is 0: the function then only writes the size. Returns
-/// `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than `size`, and `PETAL_ERR_UNSUPPORTED` for a kind
+/// Writes the bytes that minisketch serializes for a sketch of the same elements. `written` becomes the number of
+/// these bytes. `buffer` may be NULL if `length` is 0: the function then only counts them. Returns
+/// `PETAL_ERR_BUFFER_TOO_SMALL` if `length` is another number less than that, and `PETAL_ERR_UNSUPPORTED` for a kind
 /// that minisketch does not have.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_export_minisketch(
     sketch: *const petal_sketch,
     buffer: *mut c_void,
     length: usize,
-    size: *mut usize,
+    written: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read sketch, out size, room_bytes(buffer, length)], {
+    boundary!(error, [read sketch, out written, room_bytes(buffer, length)], {
         let bytes = sketch.export_minisketch()?;
         if length > 0 && length < bytes.len() {
             let message = format_args!("the buffer has {length} bytes, the sketch needs {}", bytes.len());
             return Err(boundary::error(Status::BufferTooSmall, message));
         }
-        list(bytes.into_iter(), buffer, size);
+        list(bytes.into_iter(), buffer, written);
         Ok(())
     })
 }

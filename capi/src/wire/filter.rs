@@ -18,7 +18,7 @@ use std::ffi::c_void;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_filter_packed_size(
     filter: *const petal_filter,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read filter, out size], size.answer(size_of(&|sink| wire::pack(filter, sink))))
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn petal_filter_unpack(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [packed, give filter, bytes(packed, length), given options], {
-        filter.made(|| wire::unpack(packed, most_bytes, options.key.as_ref()))
+        filter.made(|| wire::unpack(packed, most_bytes, options.secret.as_ref()))
     })
 }
 
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn petal_filter_unpack(
 pub unsafe extern "C" fn petal_filter_delta_size(
     older: *const petal_filter,
     newer: *const petal_filter,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read older, read newer, out size], {

@@ -18,7 +18,7 @@ use std::ffi::c_void;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_map_packed_size(
     map: *const petal_map,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read map, out size], size.answer(size_of(&|sink| wire::pack(map, sink))))
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn petal_map_unpack(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [packed, give map, bytes(packed, length), given options], {
-        map.made(|| wire::unpack(packed, most_bytes, options.key.as_ref()))
+        map.made(|| wire::unpack(packed, most_bytes, options.secret.as_ref()))
     })
 }
 
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn petal_map_unpack(
 pub unsafe extern "C" fn petal_map_delta_size(
     older: *const petal_map,
     newer: *const petal_map,
-    size: *mut usize,
+    size: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read older, read newer, out size], {

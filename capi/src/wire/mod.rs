@@ -36,10 +36,10 @@ pub mod sparse;
 type Write<'a> = dyn Fn(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> + 'a;
 
 /// How many bytes are written.
-fn size_of(write: &Write) -> Result<usize> {
+fn size_of(write: &Write) -> Result<u64> {
     let mut size = 0;
     write(&mut |bytes| {
-        size += bytes.len();
+        size += bytes.len() as u64;
         Ok(())
     })?;
     Ok(size)

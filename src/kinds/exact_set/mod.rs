@@ -22,7 +22,7 @@ pub use layout::{EXCLUDED, order};
 use crate::batch::ring::Batch;
 use crate::blocks::Measure;
 use crate::contract::{
-    Base, Building, Hashing, Kind, OtherKeys, Overfill, Parts, Payload, Row, Sizes, Structure, over_base,
+    Base, Building, Hashing, Kind, OtherKeys, Overfill, Partitioning, Payload, Row, Sizes, Structure, over_base,
 };
 use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -117,7 +117,7 @@ pub const ROW: Row = Row {
             true => parts::members(geometry, words),
             false => Shape::of(geometry, words).map_or(0, |shape| shape.members()),
         }),
-        parts: Some(Parts {
+        parts: Some(Partitioning {
             prefix_bytes: |spec| {
                 let prefix_bytes = spec.parameter(&PARTITION_PREFIX_BYTES)?;
                 parts::check_hash(prefix_bytes, spec.hash)?;

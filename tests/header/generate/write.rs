@@ -25,6 +25,54 @@ fn kind(row: &Row) -> (String, String) {
     (format!("PETAL_KIND_{}", row.name.to_uppercase()), row.kind.0.to_string())
 }
 
+/// The kinds that a header lists, by families: petal.h has those of filters, in the order of `docs/kinds/README.md`,
+/// and the header of another handle, or of other systems' formats, has its own.
+fn families(header: &str, root: &Path) -> Vec<(String, Vec<&'static Row>)> {
+    let one = |title: &str, rows: &'static [Row]| vec![(title.to_owned(), rows.iter().collect())];
+    match header {
+        "petal.h" => by_family(root),
+        "petal_map.h" => one("Kinds of maps", registry::MAPS),
+        "petal_sketch.h" => one("Kinds of sketches", registry::SKETCHES),
+        "petal_formats.h" => one("Kinds of filters that other systems' bytes become", registry::FOREIGN),
+        _ => match registry::OWN.iter().find(|row| header == format!("petal_{}.h", row.name)) {
+            Some(row) => vec![("The only kind of its handle".to_owned(), vec![row])],
+            None => Vec::new(),
+        },
+    }
+}
+
+/// The kinds of filters in the families of the page that lists them all.
+fn by_family(root: &Path) -> Vec<(String, Vec<&'static Row>)> {
+    let page = std::fs::read_to_string(root.join("docs/kinds/README.md")).expect("the page of kinds");
+    let mut families: Vec<(String, Vec<&Row>)> = Vec::new();
+    for line in page.lines() {
+        if let Some((title, _)) = line.strip_prefix("| **").and_then(|rest| rest.split_once("**")) {
+            families.push((title.to_owned(), Vec::new()));
+        }
+        let name = line.strip_prefix("| [`").and_then(|rest| Some(rest.split_once('`')?.0));
+        let row = name.and_then(|name| registry::FILTERS.iter().find(|row| row.name == name));
+        if let (Some(row), Some((_, rows))) = (row, families.last_mut()) {
+            rows.push(row);
+        }
+    }
+    families.retain(|(_, rows)| !rows.is_empty());
+    let listed: usize = families.iter().map(|(_, rows)| rows.len()).sum();
+    assert_eq!(listed, registry::FILTERS.len(), "kinds of filters in the table of docs/kinds/README.md");
+    families
+}
+
+/// Writes the constants of kinds, family by family.
+fn write_kinds(out: &mut String, families: &[(String, Vec<&Row>)]) {
+    for (title, rows) in families {
+        _ = writeln!(out, "\n/* {title}. */");
+        for row in rows {
+            let (name, value) = kind(row);
+            let (first, rest) = row.summary.split_at(1);
+            _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());
+        }
+    }
+}
+
 /// The constants that are written here and not by cbindgen: name and value.
 pub fn macros() -> Vec<(String, String)> {
     version()
@@ -80,8 +128,12 @@ pub fn headers(root: &Path) -> Vec<(String, String)> {
             out += INIT;
         }
         out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+        let kinds = families(name, root);
+        if i > 0 {
+            write_kinds(&mut out, &kinds);
+        }
         for section in &own {
-            write_section(&mut out, section, &sections, &mut declarations);
+            write_section(&mut out, section, &sections, &kinds, &mut declarations);
         }
         out += "\n#ifdef __cplusplus\n}\n#endif\n";
         if i > 0 && !own[0].c.is_empty() {
@@ -111,7 +163,13 @@ fn used(header: &str, sections: &[Section], declarations: &HashMap<&str, &str>) 
 }
 
 /// Writes the declarations of a section, after its chapter unless that stands at the head of the file.
-fn write_section(out: &mut String, section: &Section, all: &[Section], declarations: &mut HashMap<&str, &str>) {
+fn write_section(
+    out: &mut String,
+    section: &Section,
+    all: &[Section],
+    kinds: &[(String, Vec<&Row>)],
+    declarations: &mut HashMap<&str, &str>,
+) {
     if section.items.is_empty() {
         return;
     }
@@ -139,12 +197,7 @@ fn write_section(out: &mut String, section: &Section, all: &[Section], declarati
             _ = writeln!(out, "#define {macro_name}_INIT PETAL_INIT({name})");
         }
         if item.name == "petal_kind" {
-            out.push('\n');
-            for row in registry::with_foreign().chain(registry::SKETCHES).chain(registry::OWN) {
-                let (name, value) = kind(row);
-                let (first, rest) = row.summary.split_at(1);
-                _ = writeln!(out, "/** {}{rest}. */\n#define {name} {value}", first.to_uppercase());
-            }
+            write_kinds(out, kinds);
         }
     }
     // C of the first module stands after all declarations: it may include headers that are not to be inside extern "C".

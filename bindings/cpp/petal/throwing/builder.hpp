@@ -30,4 +30,4 @@
   void add_frequent_batch(Keys &&keys, const double *weights = nullptr, std::size_t *done = nullptr) {
     try_add_frequent_batch(keys, weights, done).value();
   }
-  std::size_t compact_size() { return try_compact_size().value(); }
+  std::uint64_t compact_size() { return try_compact_size().value(); }

@@ -1,7 +1,7 @@
 // Written by `make layers` from compact.hpp: change that, not this. Part of petal.hpp: what stands there as
 // `try_name()`, as `name()`, which throws `petal::error`.
 
-inline std::size_t compact_size(const filter &of) { return try_compact_size(of).value(); }
+inline std::uint64_t compact_size(const filter &of) { return try_compact_size(of).value(); }
 inline std::size_t serialize_compact(const filter &from, void *buffer, std::size_t length) {
   return try_serialize_compact(from, buffer, length).value();
 }

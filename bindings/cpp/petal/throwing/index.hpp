@@ -8,7 +8,9 @@
     return try_row_at(row).value();
   }
   std::vector<std::uint8_t> copy_row(std::uint64_t row) const { return try_copy_row(row).value(); }
-  std::uint64_t find_row(std::uint64_t id, std::uint64_t from = 0) const { return try_find_row(id, from).value(); }
+  std::optional<std::uint64_t> find_row(std::uint64_t id, std::uint64_t from = 0) const {
+    return try_find_row(id, from).value();
+  }
   void merge(const index &other) { try_merge(other).value(); }
   index arrange(std::uint64_t capacity = 0) const { return try_arrange(capacity).value(); }
   index arrange_both(const index &other, std::uint64_t capacity = 0) const {
