@@ -2,7 +2,7 @@
 //!
 //! These functions serve a lookup through an LSM tree, or a search over shards. While one filter answers, the processor
 //! already fetches the cache lines of the next ones. Out of cache that takes half to three quarters of the time of a
-//! call for each filter. For fewer than 100 filters that lie in a cache, a call for each filter is faster. Answer i
+//! call for each filter. For some ten filters that lie in a cache, a call for each filter is faster. Answer i
 //! belongs to filter i. The filters may be of different kinds and sizes. If all filters have the same hash function and
 //! seed or secret, the call hashes the key once, otherwise once for each filter. On a failure every answer is true.
 

@@ -2,6 +2,7 @@
 
 use super::Filter;
 use crate::batch::answers::Answers;
+use crate::batch::ring;
 use crate::bits::prefetch;
 use crate::contract::Kind;
 use crate::error::{Result, Status};
@@ -34,9 +35,16 @@ pub trait Asked: Sized {
     fn contains_hash(&self, hash: u64) -> bool;
 }
 
-/// Filters that are asked together count as near if they would have fewer words than this if all were as large as the
-/// first: what fits into a second-level cache.
-const NEAR: usize = 1 << 17;
+/// About how many of the filters say how large they are: to look at all handles would take as long as the answers do.
+const SAMPLE: usize = 8;
+
+/// Whether the filters are so large together that their lines are fetched ahead. Some of them, evenly spread, stand for
+/// all.
+fn are_far<A: Asked>(filters: &[&A]) -> bool {
+    let step = filters.len() / SAMPLE + 1;
+    let words = filters.iter().step_by(step).map(|filter| filter.words());
+    ring::is_very_far(words.fold(0, usize::saturating_add).saturating_mul(step))
+}
 
 impl Asked for Filter {
     fn hasher(&self) -> &Hasher {
@@ -95,11 +103,13 @@ fn hash_and_ask<A: Asked>(
         return filters_contain_hash(filters, 0, answers);
     };
     let shared = first.refusal().map_or_else(|| hash(first), Err);
+    let is_without_secret = first.flip().is_some();
     let touch = |filter: &A| {
         filter.touch();
         prefetch(filter.hasher());
     };
     let hash_for = |filter: &A| match filter.hasher() {
+        hasher if hasher.is_same(first) && is_without_secret => shared,
         // A handle without the secret key still has the identifier of the secret.
         hasher if hasher.is_same(first) => hasher.refusal().map_or(shared, Err),
         hasher => hash(hasher),
@@ -132,8 +142,7 @@ fn ask<A: Asked>(
     };
     // A filter that was refused answers true, as all will.
     let ask = |i: usize| hash_for(filters[i]).is_none_or(|hash| filters[i].contains_hash(hash));
-    let are_near = filters.first().is_none_or(|first| first.words().saturating_mul(filters.len()) < NEAR);
-    many::across(filters.len(), are_near, answers, |i| touch(filters[i]), fetch, ask)?;
+    many::across(filters.len(), !are_far(filters), answers, |i| touch(filters[i]), fetch, ask)?;
     match refused.get() {
         None => Ok(()),
         Some(refusal) => {
