@@ -15,7 +15,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: test-registries test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
-.PHONY: bench bench-pictures bench-quick bench-calls bench-inlined bench-verbs bench-billion bench-compact
+.PHONY: bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs bench-billion bench-compact
 .PHONY: bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
 # REDIS=1: the command with `petal redis`, which brings TLS along.
@@ -220,13 +220,15 @@ soak-redis: ## the module and `petal redis` at length: 10^8 keys with their rate
 	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/redis/tests/run.sh "$(BUILD)" --soak $(REDIS)
 
 # BENCH="--only blocked --keys 1e6" does less, BENCH=--huge more. Boost.Bloom (Boost 1.89 or later) and RocksDB are
-# measured too where they are; PEERS_INCLUDE=DIR names a folder of headers in which the compiler does not look by
+# measured too where they are; PEERS_INCLUDE="DIR DIR" names folders of headers in which the compiler does not look by
 # default.
+PEERS = $(addprefix -I,$(PEERS_INCLUDE))
 bench: ## every kind beside other libraries and what memory allows (docs/performance.md), some minutes
 	@mkdir -p "$(TARGET)/bench" && rm -f "$(TARGET)/bench/libpeers.so"
-	@$(CXX) -std=c++17 -O3 -march=native -shared -fPIC $(if $(PEERS_INCLUDE),-I"$(PEERS_INCLUDE)") benches/peers.cpp \
-	  -o "$(TARGET)/bench/libpeers.so" -lrocksdb 2>"$(TARGET)/bench/libpeers.log" || \
-	  echo "benches/peers.cpp was not compiled, see $(TARGET)/bench/libpeers.log" >&2
+	@$(CXX) -std=c++17 -O3 -march=native -shared -fPIC $(PEERS) benches/peers.cpp -o "$(TARGET)/bench/libpeers.so" \
+	  $$($(CXX) -xc++ -E -include rocksdb/version.h /dev/null >/dev/null 2>&1 && echo -lrocksdb) \
+	  2>"$(TARGET)/bench/libpeers.log" || echo "benches/peers.cpp was not compiled" >&2; \
+	  grep -E "missing|error" "$(TARGET)/bench/libpeers.log" >&2 || true
 	peers="$(abspath $(TARGET))/bench/libpeers.so"; \
 	  if [ -e "$$peers" ]; then PETAL_BENCH_PEERS=$$peers; export PETAL_BENCH_PEERS; fi; \
 	  cargo run --locked --release -p petal-bench -- --output "$(TARGET)/bench" $(BENCH)
@@ -258,6 +260,17 @@ bench-verbs: ## every kind and verb from C, by call and in batches, beside reads
 	$(CC) -std=c11 -O3 -march=native -Iinclude benches/verbs.c -o "$(TARGET)/bench/verbs" \
 	  -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)"
 	"$(TARGET)/bench/verbs" $(if $(KIND),-k $(KIND)) $(if $(BATCH),-b $(BATCH)) $(KEYS)
+
+# PEERS_INCLUDE="DIR DIR" as for bench; benches/beside.cpp names the headers. Where the processor has AVX-512, all is
+# measured a second time without it.
+bench-beside: ## Petal from C++ in batches, by call and inlined, beside Boost.Bloom and other headers; KEYS="1e4 1e6"
+	@$(MAKE) --no-print-directory build
+	@mkdir -p "$(TARGET)/bench"
+	@for set in native $$(grep -qs avx512dq /proc/cpuinfo && echo x86-64-v3); do \
+	  $(CXX) -std=c++17 -O3 -march=$$set -Iinclude $(PEERS) benches/beside.cpp -o "$(TARGET)/bench/beside-$$set" \
+	    -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)" || exit 1; \
+	  echo "-march=$$set" && "$(TARGET)/bench/beside-$$set" $(KEYS) || exit 1; \
+	done
 
 # KEYS="1e6 1e7": universes of this many keys. It takes the crate clubcard, which nothing else here is linked with.
 bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups
