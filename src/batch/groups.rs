@@ -1,23 +1,23 @@
-//! Batches that are answered eight keys at a time, for kernels that read each key's own places. The places of a group
-//! of keys are computed as soon as its hashes come, and the lines of a group are fetched while the group before it is
-//! answered.
+//! Batches that are answered eight keys at a time, for kernels that read each key's own places: one vector of eight keys,
+//! or two of four. The places of a group of keys are computed as soon as its hashes come, and the lines of a group are
+//! fetched while the group before it is answered.
 
 use super::ring::{Batch, Few, GROUP};
 use crate::hash::xxh3;
 use crate::simd::Instructions;
 
 /// Keys that are answered together.
-pub const WIDTH: usize = 8;
+const TOGETHER: usize = 8;
 
 /// How many times eight keys a group has.
-pub const EIGHTS: usize = GROUP / WIDTH;
+pub const EIGHTS: usize = GROUP / TOGETHER;
 
-/// Answers a batch. `find` works out the places of a group's keys, `fetch` asks for the lines of the i-th eight of a
-/// group, and `answer` answers them: bit j is that of the j-th. A second number says which keys it leaves to `alone`,
-/// which answers the j-th key of a group. Such keys come after all others of the group, so that no branch has to guess
-/// which they are.
+/// Answers a batch. `find` works out the places of a group's keys, `fetch` asks for the lines of the i-th vector of a
+/// group, and `answer` answers its `WIDTH` keys: bit j is that of the j-th. A second number says which keys it leaves to
+/// `alone`, which answers the j-th key of a group. Such keys come after all others of the group, so that no branch has
+/// to guess which they are.
 #[inline(always)]
-pub fn in_turns<Group>(
+pub fn in_turns<const WIDTH: usize, Group>(
     [mut asked, mut later]: [Group; 2],
     batch: &mut dyn Batch,
     find: impl Fn(&[u64; GROUP], &mut Group),
@@ -35,17 +35,33 @@ pub fn in_turns<Group>(
             find(&hashes, &mut later);
         }
         let mut both = [0; 2];
-        for i in 0..count.div_ceil(WIDTH) {
-            if i * WIDTH < more {
-                fetch(&later, i);
+        for i in 0..count.div_ceil(TOGETHER) {
+            if i * TOGETHER < more {
+                vectors::<WIDTH>(i).for_each(|i| fetch(&later, i));
             }
-            let eight = answer(&asked, i);
-            both = [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * WIDTH));
+            both = with_eight::<WIDTH>(both, i, |i| answer(&asked, i));
         }
         batch.answer(both[0] | rest(&asked, both[1], count, &alone), count);
         core::mem::swap(&mut asked, &mut later);
         count = more;
     }
+}
+
+/// The vectors of the i-th eight keys of a group.
+#[inline(always)]
+fn vectors<const WIDTH: usize>(i: usize) -> core::ops::Range<usize> {
+    i * (TOGETHER / WIDTH)..(i + 1) * (TOGETHER / WIDTH)
+}
+
+/// What is said of a group's keys, with what is said of the i-th eight of them.
+#[inline(always)]
+fn with_eight<const WIDTH: usize>(both: [u64; 2], i: usize, answer: impl Fn(usize) -> [u8; 2]) -> [u64; 2] {
+    let mut eight = [0; 2];
+    for (part, i) in vectors::<WIDTH>(i).enumerate() {
+        let some = answer(i);
+        eight = [0, 1].map(|which| eight[which] | some[which] << (part * WIDTH));
+    }
+    [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * TOGETHER))
 }
 
 /// The answers of the keys in `left` among the first `count` of a group.
@@ -62,7 +78,7 @@ fn rest<Group>(asked: &Group, left: u64, count: usize, alone: impl Fn(&Group, us
 
 /// Answers a few keys, as [`in_turns`] does those of a group.
 #[inline(always)]
-pub fn in_one_turn<Group>(
+pub fn in_one_turn<const WIDTH: usize, Group>(
     mut asked: Group,
     hashes: &[u64; GROUP],
     count: usize,
@@ -75,12 +91,11 @@ pub fn in_one_turn<Group>(
         return 0;
     }
     find(hashes, &mut asked);
-    let eights = count.div_ceil(WIDTH);
-    (0..eights).for_each(|i| fetch(&asked, i));
+    let eights = count.div_ceil(TOGETHER);
+    (0..eights).for_each(|i| vectors::<WIDTH>(i).for_each(|i| fetch(&asked, i)));
     let mut both = [0; 2];
     for i in 0..eights {
-        let eight = answer(&asked, i);
-        both = [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * WIDTH));
+        both = with_eight::<WIDTH>(both, i, |i| answer(&asked, i));
     }
     both[0] | rest(&asked, both[1], count, alone)
 }

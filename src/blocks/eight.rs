@@ -64,6 +64,8 @@ operations! {
     and(x: Vector, y: Vector) -> Vector = _mm512_and_si512(x, y);
     /// The bits that one of two vectors has.
     or(x: Vector, y: Vector) -> Vector = _mm512_or_si512(x, y);
+    /// The bits of the first vector that the second one does not have.
+    and_not(x: Vector, y: Vector) -> Vector = _mm512_andnot_si512(y, x);
     /// The bits in which two vectors differ.
     xor(x: Vector, y: Vector) -> Vector = _mm512_xor_si512(x, y);
     /// Numbers, shifted to higher bits.
@@ -72,8 +74,12 @@ operations! {
     right(x: Vector, by: u32) -> Vector = _mm512_srl_epi64(x, _mm_cvtsi32_si128(by as i32));
     /// Numbers, each shifted to higher bits by the number in its lane.
     left_each(x: Vector, by: Vector) -> Vector = _mm512_sllv_epi64(x, by);
+    /// Numbers, each shifted to lower bits by the number in its lane.
+    right_each(x: Vector, by: Vector) -> Vector = _mm512_srlv_epi64(x, by);
     /// The low halves of the products.
     multiply(x: Vector, y: Vector) -> Vector = _mm512_mullo_epi64(x, y);
+    /// As [`multiply`], of numbers of 32 bits with others: AVX2 has it in fewer steps.
+    multiply_small(x: Vector, y: Vector) -> Vector = multiply(x, y);
     /// The products of the low halves.
     multiply_halves(x: Vector, y: Vector) -> Vector = _mm512_mul_epu32(x, y);
     /// Bytes that are added to those of another vector.
@@ -82,6 +88,8 @@ operations! {
     subtract_bytes(x: Vector, y: Vector) -> Vector = _mm512_sub_epi8(x, y);
     /// Bytes of each two lanes, as `from` says of 16 bytes.
     move_bytes(x: Vector, from: __m128i) -> Vector = _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(from));
+    /// The high half of each number, in both halves.
+    high_halves(x: Vector) -> Vector = _mm512_shuffle_epi32::<0b11_11_01_01>(x);
     /// Numbers with the highest 16 bits of others.
     with_top(x: Vector, top: Vector) -> Vector = _mm512_mask_blend_epi16(0x8888_8888, x, top);
     /// The numbers of the lanes: 0, 1 and so on.
@@ -90,10 +98,16 @@ operations! {
     lacks(x: Vector, bits: Vector) -> Mask = _mm512_testn_epi64_mask(x, bits);
     /// The lanes in which a vector has a bit, one in each lane.
     has(x: Vector, bit: Vector) -> Mask = _mm512_test_epi64_mask(x, bit);
+    /// Whether any lane of a vector has any of these bits.
+    has_any(x: Vector, bits: Vector) -> bool = _mm512_test_epi64_mask(x, bits) != 0;
     /// The lanes in which two vectors are equal.
     equal(x: Vector, y: Vector) -> Mask = _mm512_cmpeq_epi64_mask(x, y);
     /// The lanes in which the first of two numbers is less. Both are below 2^63.
     less(x: Vector, y: Vector) -> Mask = _mm512_cmplt_epu64_mask(x, y);
+    /// The lesser of two numbers in each lane. Both are below 2^63.
+    min(x: Vector, y: Vector) -> Vector = _mm512_min_epu64(x, y);
+    /// A bit for each lane that is not 0.
+    nonzero(x: Vector) -> u8 = _mm512_test_epi64_mask(x, x);
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = x & y;
     /// The lanes of one of two masks.
@@ -102,6 +116,8 @@ operations! {
     without(x: Mask, y: Mask) -> Mask = x & !y;
     /// Numbers of `yes` in the lanes of a mask, and of `no` in the others.
     choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm512_mask_mov_epi64(no, mask, yes);
+    /// Numbers in the lanes of a mask, and zeros in the others.
+    keep(mask: Mask, x: Vector) -> Vector = _mm512_maskz_mov_epi64(mask, x);
     /// The first lanes; all of them, if there are no more.
     first(lanes: usize) -> Mask = if lanes < WIDTH { (1 << lanes) - 1 } else { u8::MAX };
     /// A bit for each lane of a mask.

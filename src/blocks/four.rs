@@ -72,6 +72,8 @@ operations! {
     and(x: Vector, y: Vector) -> Vector = _mm256_and_si256(x, y);
     /// The bits that one of two vectors has.
     or(x: Vector, y: Vector) -> Vector = _mm256_or_si256(x, y);
+    /// The bits of the first vector that the second one does not have.
+    and_not(x: Vector, y: Vector) -> Vector = _mm256_andnot_si256(y, x);
     /// The bits in which two vectors differ.
     xor(x: Vector, y: Vector) -> Vector = _mm256_xor_si256(x, y);
     /// Numbers, shifted to higher bits.
@@ -80,6 +82,8 @@ operations! {
     right(x: Vector, by: u32) -> Vector = _mm256_srl_epi64(x, _mm_cvtsi32_si128(by as i32));
     /// Numbers, each shifted to higher bits by the number in its lane.
     left_each(x: Vector, by: Vector) -> Vector = _mm256_sllv_epi64(x, by);
+    /// Numbers, each shifted to lower bits by the number in its lane.
+    right_each(x: Vector, by: Vector) -> Vector = _mm256_srlv_epi64(x, by);
     /// The products of the low halves.
     multiply_halves(x: Vector, y: Vector) -> Vector = _mm256_mul_epu32(x, y);
     /// Bytes that are added to those of another vector.
@@ -88,6 +92,8 @@ operations! {
     subtract_bytes(x: Vector, y: Vector) -> Vector = _mm256_sub_epi8(x, y);
     /// Bytes of each two lanes, as `from` says of 16 bytes.
     move_bytes(x: Vector, from: __m128i) -> Vector = _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(from));
+    /// The high half of each number, in both halves.
+    high_halves(x: Vector) -> Vector = _mm256_shuffle_epi32::<0b11_11_01_01>(x);
     /// Numbers with the highest 16 bits of others.
     with_top(x: Vector, top: Vector) -> Vector = _mm256_blend_epi16::<0x88>(x, top);
     /// The numbers of the lanes: 0, 1 and so on.
@@ -96,10 +102,16 @@ operations! {
     lacks(x: Vector, bits: Vector) -> Mask = _mm256_cmpeq_epi64(_mm256_and_si256(x, bits), _mm256_setzero_si256());
     /// The lanes in which a vector has a bit, one in each lane.
     has(x: Vector, bit: Vector) -> Mask = _mm256_cmpeq_epi64(_mm256_and_si256(x, bit), bit);
+    /// Whether any lane of a vector has any of these bits.
+    has_any(x: Vector, bits: Vector) -> bool = _mm256_testz_si256(x, bits) == 0;
     /// The lanes in which two vectors are equal.
     equal(x: Vector, y: Vector) -> Mask = _mm256_cmpeq_epi64(x, y);
     /// The lanes in which the first of two numbers is less. Both are below 2^63.
     less(x: Vector, y: Vector) -> Mask = _mm256_cmpgt_epi64(y, x);
+    /// The lesser of two numbers in each lane. Both are below 2^63.
+    min(x: Vector, y: Vector) -> Vector = choose(less(y, x), y, x);
+    /// A bit for each lane that is not 0.
+    nonzero(x: Vector) -> u8 = signs(_mm256_cmpeq_epi64(x, _mm256_setzero_si256())) ^ 0xf;
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = _mm256_and_si256(x, y);
     /// The lanes of one of two masks.
@@ -108,6 +120,8 @@ operations! {
     without(x: Mask, y: Mask) -> Mask = _mm256_andnot_si256(y, x);
     /// Numbers of `yes` in the lanes of a mask, and of `no` in the others.
     choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm256_blendv_epi8(no, yes, mask);
+    /// Numbers in the lanes of a mask, and zeros in the others.
+    keep(mask: Mask, x: Vector) -> Vector = _mm256_and_si256(mask, x);
     /// The first lanes; all of them, if there are no more.
     first(lanes: usize) -> Mask = less(numbered(), all(lanes as u64));
     /// A bit for each lane of a mask.
@@ -167,6 +181,19 @@ pub unsafe fn read_each(start: *const u8, at: &Four) -> __m256i {
     // SAFETY: the caller promises that eight bytes are readable from each of these places after the start on.
     let read = |i: usize| unsafe { start.add(at[i] as usize).cast::<i64>().read_unaligned() };
     _mm256_set_epi64x(read(3), read(2), read(1), read(0))
+}
+
+/// The eight bytes from each of four places on, and the eight after these.
+///
+/// # Safety
+/// Sixteen bytes are readable from each of these places after the start on.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub unsafe fn read_pairs(start: *const u8, at: &Four) -> [__m256i; 2] {
+    // SAFETY: the caller promises that sixteen bytes are readable from each of these places after the start on.
+    let read = |i: usize| unsafe { _mm_loadu_si128(start.add(at[i] as usize).cast()) };
+    let (even, odd) = (_mm256_set_m128i(read(2), read(0)), _mm256_set_m128i(read(3), read(1)));
+    [_mm256_unpacklo_epi64(even, odd), _mm256_unpackhi_epi64(even, odd)]
 }
 
 /// The low halves of the products of four numbers with four others. AVX2 has products of 32 bits only.

@@ -6,7 +6,7 @@
 
 use super::kernel::{self, AFTER, Kernel};
 use super::{Full, HEAD, Reader, Table};
-use crate::batch::groups::{EIGHTS, hashes_of, in_one_turn, in_turns};
+use crate::batch::groups::{hashes_of, in_one_turn, in_turns};
 use crate::batch::ring::{self, Batch, Few, GROUP};
 use crate::blocks::four::{Four, WIDTH, all, count_ones, load, multiply_small, numbers, read_each, signs, store};
 use crate::blocks::select::{Broadword, Select};
@@ -120,8 +120,8 @@ unsafe fn many<S: Select>(table: Table, words: &[AtomicU64], batch: &mut dyn Bat
     let answer = |group: &Group, i| unsafe { wide.answer::<S>(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
     match words.len() >= FETCH_FROM {
-        true => in_turns([Group::NONE; 2], batch, find, |group, i| wide.fetch(group, i), answer, alone),
-        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+        true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |group, i| wide.fetch(group, i), answer, alone),
+        false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 
@@ -139,7 +139,7 @@ unsafe fn one_turn<S: Select>(table: Table, words: &[AtomicU64], (hashes, count)
     // SAFETY: the caller promises that the table suits.
     let answer = |group: &Group, i| unsafe { wide.answer::<S>(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
-    in_one_turn(Group::NONE, hashes, *count, find, fetch, answer, alone)
+    in_one_turn::<WIDTH, _>(Group::NONE, hashes, *count, find, fetch, answer, alone)
 }
 
 /// Vectors of a group.
@@ -246,12 +246,10 @@ impl<'a> Wide<'a> {
         }
     }
 
-    /// Asks for the lines of the `i`-th eight keys of a group.
+    /// Asks for the lines of four keys.
     #[inline]
     fn fetch(&self, group: &Group, i: usize) {
-        let fours = i * FOURS / EIGHTS..(i + 1) * FOURS / EIGHTS;
-        for bytes in [&group.blocks, &group.slots, &group.nexts] {
-            let bytes = bytes[fours.clone()].as_flattened();
+        for bytes in [&group.blocks[i], &group.slots[i], &group.nexts[i]] {
             bytes.iter().for_each(|byte| ring::fetch_word(self.words, *byte as usize / 8));
         }
     }
@@ -263,26 +261,14 @@ impl<'a> Wide<'a> {
         Reader::new(self.table, self.words).contains_far(quotient, remainder)
     }
 
-    /// Whether each of eight keys of a group, the `i`-th eight, is there, and which of the keys have to be looked at
-    /// one by one.
+    /// Whether each of four keys of a group, the `i`-th four, is there, and which of the keys have to be looked at one
+    /// by one.
     ///
     /// # Safety
     /// The table suits.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn answer<S: Select>(&self, group: &Group, i: usize) -> [u8; 2] {
-        // SAFETY: the table suits, as the safety section asks.
-        let [low, high] = [0, 1].map(|half| unsafe { self.answer_four::<S>(group, 2 * i + half) });
-        [low[0] | high[0] << WIDTH, low[1] | high[1] << WIDTH]
-    }
-
-    /// As [`Wide::answer`], of the `i`-th four keys.
-    ///
-    /// # Safety
-    /// The table suits.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn answer_four<S: Select>(&self, group: &Group, i: usize) -> [u8; 2] {
         let blocks = &group.blocks[i];
         let is_last = _mm256_cmpeq_epi64(load(blocks), all(self.last));
         let next_block = _mm256_andnot_si256(is_last, _mm256_add_epi64(load(blocks), all(self.stride)));

@@ -105,8 +105,8 @@ unsafe fn many(table: Table, words: &[AtomicU64], batch: &mut dyn Batch) {
     let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
     match words.len() >= FETCH_FROM {
-        true => in_turns([Group::NONE; 2], batch, find, |group, i| wide.fetch(group, i), answer, alone),
-        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+        true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |group, i| wide.fetch(group, i), answer, alone),
+        false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 
@@ -124,7 +124,7 @@ unsafe fn one_turn(table: Table, words: &[AtomicU64], (hashes, count): &([u64; G
     // SAFETY: the caller promises that the table suits.
     let answer = |group: &Group, i| unsafe { wide.answer(group, i) };
     let alone = |group: &Group, i| wide.alone(group, i);
-    in_one_turn(Group::NONE, hashes, *count, find, fetch, answer, alone)
+    in_one_turn::<WIDTH, _>(Group::NONE, hashes, *count, find, fetch, answer, alone)
 }
 
 /// Where to look for the keys of a group.

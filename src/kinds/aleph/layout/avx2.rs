@@ -105,10 +105,10 @@ unsafe fn many<S: Select>(segments: &Segments, words: &[AtomicU64], batch: &mut 
     // SAFETY: the caller promises that the segments suit.
     let answer = |group: &Group, i| unsafe { answer::<S>(segments, words, group, i) };
     let alone = |group: &Group, key| alone::<S>(segments, words, group, key);
-    let fetch = |group: &Group, i: usize| (2 * i..2 * i + 2).for_each(|four| fetch(segments, words, group, four));
+    let fetch = |group: &Group, i| fetch(segments, words, group, i);
     match words.len() >= FETCH_FROM {
-        true => in_turns([Group::NONE; 2], batch, find, fetch, answer, alone),
-        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+        true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, fetch, answer, alone),
+        false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 
@@ -185,26 +185,14 @@ fn fetch(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) {
     }
 }
 
-/// Whether each of eight keys of a group, the `i`-th eight, finds an entry, and which of them have to be looked up one
-/// by one.
+/// Whether each of four keys of a group, the `i`-th four, finds an entry, and which of them have to be looked up one by
+/// one.
 ///
 /// # Safety
 /// The segments suit.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn answer<S: Select>(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) -> [u8; 2] {
-    // SAFETY: the segments suit, as the safety section asks.
-    let [low, high] = [0, 1].map(|half| unsafe { answer_four::<S>(segments, words, group, 2 * i + half) });
-    [low[0] | high[0] << WIDTH, low[1] | high[1] << WIDTH]
-}
-
-/// As [`answer`], for the `i`-th four keys.
-///
-/// # Safety
-/// The segments suit.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn answer_four<S: Select>(segments: &Segments, words: &[AtomicU64], group: &Group, i: usize) -> [u8; 2] {
     let divided = load(&group.divided[i]);
     let of = |of: fn(&Shape) -> u64| of_each(segments, divided, of);
     let widths = Widths {

@@ -112,8 +112,8 @@ unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) 
     let alone = |group: &Group, key| alone(segments, words, group, key);
     let fetch = |group: &Group, i| fetch(segments, words, group, i);
     match words.len() >= FETCH_FROM {
-        true => in_turns([Group::NONE; 2], batch, find, fetch, answer, alone),
-        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+        true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, fetch, answer, alone),
+        false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 

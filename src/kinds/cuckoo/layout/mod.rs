@@ -15,11 +15,9 @@
 //! Bucket i is bits `i size` to `i size + size - 1` of little-endian words. Slot j of a bucket is its `width` bits from
 //! bit `j width` on; 0 is an empty slot. `semi_sort` describes the other form of buckets.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod measure;
 mod merge;
 mod narrow;
@@ -45,9 +43,9 @@ use core::sync::atomic::AtomicU64;
 pub fn kernel(instructions: Instructions, buckets: &Buckets) -> &'static Kernel {
     let [any, eight, twelve, sixteen] = match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::KERNELS,
+        crate::simd::Kernel::Avx2 => &lanes::avx2::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => &avx512::KERNELS,
+        crate::simd::Kernel::Avx512 => &lanes::avx512::KERNELS,
         _ => &portable::KERNELS,
     };
     let own = [(8, eight), (12, twelve), (16, sixteen)];

@@ -1,9 +1,9 @@
 //! The fuse structure as a filter: the value of a key is its fingerprint.
 
 use super::kernel::{Group, Kernel, Turn};
-use super::{Array, Cells, Equations, Shape, cells, portable, solve};
 #[cfg(target_arch = "x86_64")]
-use super::{avx2, avx512};
+use super::lanes;
+use super::{Array, Cells, Equations, Shape, cells, portable, solve};
 use crate::batch::records::Records;
 use crate::batch::ring::{self, Batch, GROUP, nothing};
 use crate::batch::workers::Work;
@@ -146,9 +146,9 @@ impl Kernel {
 fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &lanes::avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &lanes::avx512::KERNEL,
         _ => &portable::KERNEL,
     }
 }

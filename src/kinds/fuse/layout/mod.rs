@@ -27,13 +27,11 @@
 //! directory gives wrong answers, and [`Shape::check`] finds it.
 
 mod aside;
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod cells;
 mod fingerprints;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod one_shard;
 pub mod own_cells;
 mod peel;

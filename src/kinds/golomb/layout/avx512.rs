@@ -73,14 +73,16 @@ impl Group {
 fn many(reader: &Reader, batch: &mut dyn Batch) {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
-    in_turns([Group::new(), Group::new()], batch, find, |group, i| group.fetch(reader, i), answer, |_, _| false);
+    let fetch = |group: &Group, i| group.fetch(reader, i);
+    in_turns::<WIDTH, _>([Group::new(), Group::new()], batch, find, fetch, answer, |_, _| false);
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
-    in_one_turn(Group::new(), hashes, *count, find, |group, i| group.fetch(reader, i), answer, |_, _| false)
+    let fetch = |group: &Group, i| group.fetch(reader, i);
+    in_one_turn::<WIDTH, _>(Group::new(), hashes, *count, find, fetch, answer, |_, _| false)
 }
 
 /// For each of eight bits whose lane is wanted, the eight bytes from the byte that the bit is in, shifted so that the

@@ -1,205 +1,207 @@
-//! The slots of a bucket, side by side in one number, or in two or four. A question about the slots is computed for all
-//! of them together, without a branch, because chance decides which slot is the right one.
+//! The inner loops for vectors: a key is a lane of four or eight, from its hash to its answer. The places of a group of
+//! keys are found when its hashes come, and the group's lines are fetched while the group before it is answered.
 
-use super::{BUCKET, ones};
-use crate::bits::{read_own_unaligned, write_unaligned};
-use crate::blocks::source::{Source, window};
-use core::hint::select_unpredictable;
+use crate::blocks::lanes::for_lanes;
 
-/// How the slots of a bucket lie in numbers, the bucket's windows. Each window has as many slots as eight bytes hold,
-/// at whichever multiple of four bits in its first byte the bucket begins.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Lanes {
-    /// Bits of a slot.
-    width: u32,
-    /// Windows of a bucket: 1, 2 or 4.
-    pub windows: u32,
-    /// Bits of a window.
-    pub bits: u64,
-    /// The lowest bit of each slot of a window, and the highest.
-    pub ones: u64,
-    pub highs: u64,
-}
-
-impl Lanes {
-    /// The lanes for slots of `width` bits, at most 32.
-    #[inline(always)]
-    pub fn new(width: u32) -> Lanes {
-        // Two such slots begin at any even bit.
-        let windows = if width <= 16 {
-            1
-        } else if width <= 29 {
-            2
-        } else {
-            4
+macro_rules! kernel {
+    ($lanes:ident, $features:literal) => {
+        use super::super::buckets::Lanes;
+        use super::super::kernel::{self, Kernel};
+        use super::super::{BUCKET, Full, MULTIPLIERS, Search, Segments, Shape, ones};
+        use crate::batch::groups::in_turns;
+        use crate::batch::ring::{self, Batch, GROUP};
+        use crate::blocks::$lanes::{
+            Numbers, Vector, WIDTH, add, all, and, and_not, left, load, mix, multiply_halves, multiply_small, nonzero,
+            numbers, or, read_each, right, right_each, store, subtract, xor,
         };
-        let two = 1 | 1 << width;
-        let all = match windows {
-            1 => two | two << (2 * width),
-            2 => two,
-            _ => 1,
+        use core::sync::atomic::AtomicU64;
+
+        pub(in super::super) static KERNEL: Kernel = Kernel {
+            contains_many,
+            // SAFETY: this kernel is given out for processors that have all of it.
+            insert_new: |segments, words, hash, limit, search| unsafe {
+                insert_new(segments, words, hash, limit, search)
+            },
+            // SAFETY: as above.
+            insert_group: |segments, words, hashes, limit, search| unsafe {
+                insert_group(segments, words, hashes, limit, search)
+            },
+            // SAFETY: as above.
+            divide: |shape, segment, parts| unsafe { divide(shape, segment, parts) },
         };
-        Lanes {
-            width,
-            windows,
-            bits: BUCKET / u64::from(windows) * u64::from(width),
-            ones: all,
-            highs: all << (width - 1),
+
+        /// Plain code for one key, compiled with the instructions that find and count bits.
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn insert_new(
+            segments: &Segments,
+            words: &mut [u64],
+            hash: u64,
+            limit: u64,
+            search: &mut Search,
+        ) -> Result<bool, Full> {
+            segments.insert_new(words, hash, limit, search)
         }
-    }
 
-    /// The windows of the bucket that begins at a bit. The bits above a window's slots may belong to other slots.
-    #[inline(always)]
-    pub fn read<const N: usize>(&self, words: &(impl Source + ?Sized), bit: u64) -> [u64; N] {
-        core::array::from_fn(|i| {
-            let bit = bit + i as u64 * self.bits;
-            words.eight(bit).unwrap_or_else(|| window(words, bit))
-        })
-    }
-
-    /// The value in a slot of a bucket.
-    #[inline(always)]
-    pub fn slot<const N: usize>(&self, windows: &[u64; N], slot: usize) -> u64 {
-        let each = BUCKET as usize / N;
-        windows[slot / each] >> ((slot % each) as u32 * self.width) & ones(self.width)
-    }
-
-    /// The highest bits of the slots that are not 0.
-    #[inline(always)]
-    fn taken(&self, window: u64) -> u64 {
-        let lows = self.highs - self.ones;
-        ((window & lows).wrapping_add(lows) | window) & self.highs
-    }
-
-    /// The highest bits of the empty slots of a bucket.
-    #[inline(always)]
-    pub fn empty<const N: usize>(&self, windows: &[u64; N]) -> [u64; N] {
-        windows.map(|window| self.taken(window) ^ self.highs)
-    }
-
-    /// Whether a slot of a bucket agrees with a key in all bits that the slot knows.
-    ///
-    /// The highest one of a slot ends the known bits, and all bits below that one have to be those of the key. So the
-    /// slot must have no bit above the lowest bit that differs. Where no bit differs, the slot's highest bit stands for
-    /// the lowest difference, and no bit is above it.
-    #[inline(always)]
-    pub fn has<const N: usize>(&self, windows: &[u64; N], wanted: u64) -> bool {
-        let pattern = wanted.wrapping_mul(self.ones);
-        let found = windows.map(|window| {
-            let differ = (window ^ pattern) | self.highs;
-            let upto = differ ^ differ.wrapping_sub(self.ones);
-            self.taken(window) & !self.taken(window & !upto)
-        });
-        found.into_iter().fold(0, |all, found| all | found) != 0
-    }
-
-    /// How many of these highest bits are set.
-    #[inline(always)]
-    fn count<const N: usize>(&self, highs: &[u64; N]) -> u64 {
-        // This sums up the windows. Each slot of the last window gets the sum of the slots up to it.
-        let sum: u64 = highs.iter().map(|highs| highs >> (self.width - 1)).sum();
-        let last = (BUCKET as u32 / self.windows - 1) * self.width;
-        sum.wrapping_mul(self.ones) >> last & (2 * BUCKET - 1)
-    }
-
-    /// The slot for a key: which of two buckets, and how many bits after the bucket's first bit. The slot is the first
-    /// empty one of the emptier bucket. `None` if both buckets are full.
-    #[inline(always)]
-    pub fn room<const N: usize>(&self, empty: [&[u64; N]; 2]) -> Option<(usize, u64)> {
-        if empty.into_iter().flatten().fold(0, |all, empty| all | empty) == 0 {
-            return None;
+        /// Plain code for a group of keys.
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn insert_group(
+            segments: &Segments,
+            words: &mut [u64],
+            hashes: &[u64],
+            limit: u64,
+            search: &mut Search,
+        ) -> (usize, u64) {
+            segments.insert_group(words, hashes, limit, search)
         }
-        let is_second = self.count(empty[0]) < self.count(empty[1]);
-        let highs: [u64; N] = core::array::from_fn(|i| select_unpredictable(is_second, empty[1][i], empty[0][i]));
-        Some((usize::from(is_second), self.first(&highs)))
-    }
 
-    /// How many bits after a bucket's first bit the slot begins that has the first of some highest bits. At least one
-    /// must be set.
-    #[inline(always)]
-    pub fn first<const N: usize>(&self, highs: &[u64; N]) -> u64 {
-        let (mut first, mut before) = (highs[0], 0);
-        for (i, highs) in highs.iter().enumerate().skip(1) {
-            let is_full = first == 0;
-            first = select_unpredictable(is_full, *highs, first);
-            before = select_unpredictable(is_full, i as u64 * self.bits, before);
+        /// Plain code for a division.
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn divide(shape: &Shape, segment: &[AtomicU64], parts: &mut [u64]) {
+            shape.divide(segment, parts);
         }
-        before + u64::from((first.trailing_zeros() + 1).wrapping_sub(self.width) & 63)
-    }
 
-    /// Puts a number into an empty slot, which begins `after` bits after the first bit of a bucket.
-    #[inline(always)]
-    pub fn put_at(&self, words: &mut [u64], bucket: u64, after: u64, number: u64) {
-        // A slot lies within the eight bytes from the byte in which it begins.
-        let bit = if self.windows == 1 { bucket } else { bucket + after };
-        let eight = read_own_unaligned(words, bit / 8) | number << (bit % 8 + bucket + after - bit);
-        let is_written = write_unaligned(words, bit / 8, eight);
-        debug_assert!(is_written, "there are eight bytes after the first of each bucket");
-    }
-}
+        /// From this many words on (256 KiB) lines are fetched ahead: eight keys have sixteen lines, and would wait for
+        /// all of them.
+        const FETCH_FROM: usize = 1 << 15;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bits::mix;
+        /// Where to look for the keys of a group.
+        #[repr(align(64))]
+        struct Group {
+            /// Each key's fingerprint and tail, as a slot of either table has them.
+            wanted: [[Numbers; 2]; GROUP / WIDTH],
+            /// The first bits of both buckets.
+            buckets: [[Numbers; 2]; GROUP / WIDTH],
+        }
 
-    /// Compares what buckets say with what their slots say one by one.
-    fn agree<const N: usize>(width: u32) {
-        let lanes = Lanes::new(width);
-        assert_eq!(lanes.windows as usize, N);
-        let size = BUCKET * u64::from(width);
-        for i in 0..4000 {
-            let random = |j: u64| mix(i << 8 | j);
-            let mut words = [0_u64; 24];
-            // The words around the bucket hold other values.
-            words.iter_mut().zip(100..).for_each(|(word, j)| *word = random(j));
-            let buckets = [random(0) % 4 * size, (4 + random(1) % 4) * size];
-            let (mut slots, wanted) = ([[0; BUCKET as usize]; 2], random(2) & ones(width - 1));
-            for (bucket, values) in buckets.iter().zip(&mut slots) {
-                for (slot, value) in (0..).zip(values) {
-                    let number = random(8 + bucket + slot);
-                    // Some slots are empty, some agree with the wanted bits up to some bit, and some have any bits.
-                    let known = 1 + (number >> 40) as u32 % width;
-                    *value = match number >> 60 {
-                        0..5 => 0,
-                        5..9 => wanted & ones(known - 1) | 1 << (known - 1),
-                        9 => wanted,
-                        _ => number & ones(width),
-                    };
-                    let bit = (bucket + slot * u64::from(width)) as usize;
-                    let low = &mut words[bit / 64];
-                    *low = *low & !(ones(width) << (bit % 64)) | *value << (bit % 64);
-                    if bit % 64 + width as usize > 64 {
-                        let (high, shift) = (&mut words[bit / 64 + 1], 64 - bit % 64);
-                        *high = *high & !(ones(width) >> shift) | *value >> shift;
-                    }
+        impl Group {
+            const NONE: Group = {
+                let none = [[[0; WIDTH]; 2]; GROUP / WIDTH];
+                Group { wanted: none, buckets: none }
+            };
+        }
+
+        /// Whether the kernel can read these segments: the number of a segment, its offset in words and a prefix have
+        /// 32 bits, and the words hold all segments and eight bytes more.
+        fn suits(segments: &Segments, words: &[AtomicU64]) -> bool {
+            let Segments { shape, ref division, size } = *segments;
+            let (depth, divided) = (division.extent.depth, division.marks());
+            let is_dividing = !divided.is_empty();
+            let most = if is_dividing { 2_usize } else { 1 };
+            shape.prefix_bits() <= 32
+                && depth < 31
+                && size < 1 << 32
+                && divided.len() == if is_dividing { (1_usize << depth).div_ceil(64) } else { 0 }
+                && size.checked_mul(most << depth).is_some_and(|all| all < words.len())
+        }
+
+        fn contains_many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) {
+            match suits(segments, words) {
+                // SAFETY: this kernel is given out for processors that have all of it, and the segments suit.
+                true => unsafe { many(segments, words, batch) },
+                false => kernel::contains_many(segments, words, batch),
+            }
+        }
+
+        /// # Safety
+        /// The segments suit.
+        #[target_feature(enable = $features)]
+        unsafe fn many(segments: &Segments, words: &[AtomicU64], batch: &mut dyn Batch) {
+            // SAFETY: the caller promises that the segments suit.
+            let find = |hashes: &_, group: &mut _| unsafe { find(segments, hashes, group) };
+            // SAFETY: the caller promises that the segments suit.
+            let answer = |group: &Group, i| [unsafe { answer(segments, words, group, i) }, 0];
+            let alone = |_: &Group, _| false;
+            let size = BUCKET * u64::from(segments.shape.width());
+            let fetch = |group: &Group, i| fetch(words, group, i, size);
+            match words.len() >= FETCH_FROM {
+                true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, fetch, answer, alone),
+                false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+            }
+        }
+
+        /// Asks for the lines of the keys of a group's `i`-th vector: those in which their buckets of `size` bits begin
+        /// and end. One bucket in eight ends in another line than it begins in, and all keys would wait for that line.
+        #[inline]
+        fn fetch(words: &[AtomicU64], group: &Group, i: usize, size: u64) {
+            for bit in group.buckets[i].as_flattened() {
+                [*bit, *bit + size - 1].into_iter().for_each(|bit| ring::fetch_word(words, (bit / 64) as usize));
+            }
+        }
+
+        /// Finds the places of the keys of a group ([`Segments::place`]).
+        ///
+        /// # Safety
+        /// The segments suit.
+        #[inline]
+        #[target_feature(enable = $features)]
+        unsafe fn find(segments: &Segments, hashes: &[u64; GROUP], group: &mut Group) {
+            let Segments { shape, ref division, size } = *segments;
+            let (depth, divided) = (division.extent.depth, division.marks());
+            let (prefix_bits, prefixes) = (shape.prefix_bits(), all(ones(shape.prefix_bits())));
+            let (tails, buckets) = (all(ones(shape.tail_bits)), all(ones(shape.bucket_bits)));
+            let (bucket_size, one) = (all(BUCKET * u64::from(shape.width())), all(1));
+            let second = all((BUCKET * u64::from(shape.width())) << shape.bucket_bits);
+            for (i, hashes) in hashes.as_chunks().0.iter().enumerate() {
+                let hash = mix(load(hashes));
+                let rest = right(hash, prefix_bits);
+                let mut segment = and(rest, all(ones(depth)));
+                let mut tail = right(rest, depth);
+                if !divided.is_empty() {
+                    let at = numbers(left(right(segment, 6), 3));
+                    // SAFETY: as the segments suit, there is a mark for each.
+                    let marks = unsafe { read_each(divided.as_ptr().cast(), &at) };
+                    let mark = and(right_each(marks, and(segment, all(63))), one);
+                    segment = or(segment, and(rest, left(mark, depth)));
+                    tail = right_each(tail, mark);
+                }
+                // `Shape::place`
+                let prefix = and(hash, prefixes);
+                let tail = left(and(tail, tails), shape.fingerprint_bits);
+                let mut permuted = prefix;
+                for multiplier in MULTIPLIERS {
+                    permuted = and(multiply_halves(permuted, all(multiplier)), prefixes);
+                    permuted = xor(permuted, right(permuted, prefix_bits.div_ceil(2)));
+                }
+                let start = left(add(multiply_halves(segment, all(size as u64)), one), 6);
+                for (table, (prefix, start)) in
+                    [(prefix, start), (permuted, add(start, second))].into_iter().enumerate()
+                {
+                    store(&mut group.buckets[i][table], add(start, multiply_halves(and(prefix, buckets), bucket_size)));
+                    store(&mut group.wanted[i][table], or(right(prefix, shape.bucket_bits), tail));
                 }
             }
-            let read = buckets.map(|bit| lanes.read::<N>(&words[..], bit));
-            for (windows, values) in read.iter().zip(slots) {
-                assert_eq!(core::array::from_fn(|slot| lanes.slot(windows, slot)), values);
-                let has = values.into_iter().any(|value| value != 0 && (value ^ wanted) & ones(value.ilog2()) == 0);
-                assert_eq!(lanes.has(windows, wanted), has, "{width}: {values:x?}, {wanted:x}");
-            }
-            let empty = slots.map(|values| values.into_iter().filter(|value| *value == 0).count());
-            let which = usize::from(empty[1] > empty[0]);
-            let first = (0_u64..).zip(slots[which]).find(|(_, value)| *value == 0).map(|(slot, _)| slot);
-            let found = lanes.room([&lanes.empty(&read[0]), &lanes.empty(&read[1])]);
-            assert_eq!(found, first.map(|slot| (which, slot * u64::from(width))), "{width}: {slots:x?}");
-            let Some(slot) = first else { continue };
-            lanes.put_at(&mut words, buckets[which], slot * u64::from(width), wanted);
-            slots[which][slot as usize] = wanted;
-            for (bit, values) in buckets.into_iter().zip(slots) {
-                let windows = lanes.read::<N>(&words[..], bit);
-                assert_eq!(core::array::from_fn(|slot| lanes.slot(&windows, slot)), values);
-            }
         }
-    }
 
-    #[test]
-    fn windows_say_what_slots_say() {
-        (11..=16).for_each(agree::<1>);
-        (17..=29).for_each(agree::<2>);
-        (30..=32).for_each(agree::<4>);
-    }
+        /// Whether each key of a group's `i`-th vector is there.
+        ///
+        /// # Safety
+        /// The segments suit.
+        #[inline]
+        #[target_feature(enable = $features)]
+        unsafe fn answer(segments: &Segments, words: &[AtomicU64], asked: &Group, i: usize) -> u8 {
+            let start = words.as_ptr().cast::<u8>();
+            let lanes = Lanes::new(segments.shape.width());
+            let (ones, highs) = (all(lanes.ones), all(lanes.highs));
+            let lows = subtract(highs, ones);
+            let any = |x: Vector| or(add(and(x, lows), lows), x);
+            let mut found = all(0);
+            for (bit, wanted) in asked.buckets[i].iter().zip(&asked.wanted[i]) {
+                // What a slot wants has at most 32 bits.
+                let (first, pattern) = (load(bit), multiply_small(load(wanted), ones));
+                for window in 0..u64::from(lanes.windows) {
+                    let bit = add(first, all(window * lanes.bits));
+                    // SAFETY: as the segments suit, the words have eight bytes from any bit of a segment on.
+                    let eight = unsafe { read_each(start, &numbers(right(bit, 3))) };
+                    // `Lanes::has`
+                    let slots = right_each(eight, and(bit, all(7)));
+                    let differ = or(xor(slots, pattern), highs);
+                    let upto = xor(differ, subtract(differ, ones));
+                    found = or(found, and_not(any(slots), any(and_not(slots, upto))));
+                }
+            }
+            nonzero(and(found, highs))
+        }
+    };
 }
+
+for_lanes!(kernel);

@@ -16,12 +16,10 @@
 //! lowest, and above these a one. The value 0 is an empty slot. A segment is a word with the number of slots taken, the
 //! buckets of table 0, those of table 1, and zeros to the end of a line. Bucket i is slots 4 i to 4 i + 3.
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
+mod buckets;
 mod divide;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
 mod lanes;
 mod search;
 mod segments;
@@ -34,15 +32,15 @@ use crate::blocks::segments::ones;
 use crate::blocks::slots::Slots;
 use crate::blocks::source::Source;
 use crate::simd::Instructions;
-use lanes::Lanes;
+use buckets::Lanes;
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::KERNEL,
+        crate::simd::Kernel::Avx2 => &lanes::avx2::KERNEL,
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => &lanes::avx512::KERNEL,
         _ => &kernel::PORTABLE,
     }
 }

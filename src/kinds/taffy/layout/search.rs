@@ -1,7 +1,7 @@
 //! The search for the shortest way to an empty slot, before anything is moved, as [`crate::kinds::cuckoo::layout`] does
 //! it.
 
-use super::lanes::Lanes;
+use super::buckets::Lanes;
 use super::{BUCKET, Shape, ones};
 use crate::error::Result;
 use crate::storage::try_vec;

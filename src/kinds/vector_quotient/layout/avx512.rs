@@ -182,9 +182,10 @@ fn contains_many<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], batch: &
     let find = |hashes: &_, group: &mut _| find(blocks, hashes, group);
     let answer = |group: &Group, i| [answer::<BITS>(words, group, i), 0];
     let alone = |_: &Group, _| false;
+    let fetch = |group: &Group, i| fetch(words, &group.blocks[i]);
     match ring::is_far(words.len()) {
-        true => in_turns([Group::NONE; 2], batch, find, |group, i| fetch(words, &group.blocks[i]), answer, alone),
-        false => in_turns([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
+        true => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, fetch, answer, alone),
+        false => in_turns::<WIDTH, _>([Group::NONE; 2], batch, find, |_, _| {}, answer, alone),
     }
 }
 
