@@ -17,6 +17,9 @@ pub type Vector = __m512i;
 /// Some of eight lanes: a bit each.
 pub type Mask = u8;
 
+/// No lane.
+pub const NO_LANE: Mask = 0;
+
 /// Eight numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
 /// here: after a store into two lines the reads would wait.
 #[repr(align(64))]
@@ -92,6 +95,8 @@ operations! {
     high_halves(x: Vector) -> Vector = _mm512_shuffle_epi32::<0b11_11_01_01>(x);
     /// Numbers with the highest 16 bits of others.
     with_top(x: Vector, top: Vector) -> Vector = _mm512_mask_blend_epi16(0x8888_8888, x, top);
+    /// Numbers with the low halves of others.
+    with_low_halves(x: Vector, low: Vector) -> Vector = _mm512_mask_blend_epi32(0x5555, x, low);
     /// The numbers of the lanes: 0, 1 and so on.
     numbered() -> Vector = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     /// The lanes in which a vector has none of these bits.
@@ -106,8 +111,14 @@ operations! {
     less(x: Vector, y: Vector) -> Mask = _mm512_cmplt_epu64_mask(x, y);
     /// The lesser of two numbers in each lane. Both are below 2^63.
     min(x: Vector, y: Vector) -> Vector = _mm512_min_epu64(x, y);
+    /// The greater of two numbers in each lane. Both are below 2^63.
+    max(x: Vector, y: Vector) -> Vector = _mm512_max_epu64(x, y);
     /// A bit for each lane that is not 0.
     nonzero(x: Vector) -> u8 = _mm512_test_epi64_mask(x, x);
+    /// The lanes whose highest bit is set.
+    negative(x: Vector) -> Mask = _mm512_movepi64_mask(x);
+    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below 0.
+    within(x: Vector, limit: Vector) -> Mask = less(x, limit);
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = x & y;
     /// The lanes of one of two masks.
@@ -118,6 +129,8 @@ operations! {
     choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm512_mask_mov_epi64(no, mask, yes);
     /// Numbers in the lanes of a mask, and zeros in the others.
     keep(mask: Mask, x: Vector) -> Vector = _mm512_maskz_mov_epi64(mask, x);
+    /// Zeros in the lanes of a mask, and numbers in the others.
+    clear(mask: Mask, x: Vector) -> Vector = _mm512_maskz_mov_epi64(!mask, x);
     /// The first lanes; all of them, if there are no more.
     first(lanes: usize) -> Mask = if lanes < WIDTH { (1 << lanes) - 1 } else { u8::MAX };
     /// A bit for each lane of a mask.
@@ -177,6 +190,28 @@ pub fn reduce(x: __m512i, range: __m512i) -> __m512i {
     let low = _mm512_srli_epi64::<32>(_mm512_mul_epu32(x, range));
     let high = _mm512_mul_epu32(_mm512_srli_epi64::<32>(x), range);
     _mm512_srli_epi64::<32>(_mm512_add_epi64(high, low))
+}
+
+/// How many bits are set in each of eight numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn count_ones(x: __m512i) -> __m512i {
+    let of_four = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    let mask = _mm512_set1_epi8(15);
+    let low = _mm512_shuffle_epi8(of_four, _mm512_and_si512(x, mask));
+    let high = _mm512_shuffle_epi8(of_four, _mm512_and_si512(_mm512_srli_epi64::<4>(x), mask));
+    _mm512_sad_epu8(_mm512_add_epi8(low, high), _mm512_setzero_si512())
+}
+
+/// How many bits there are in each of eight numbers up to the highest set one, inclusive. The exponent of the number as
+/// a floating-point number gives that. The bit below the highest is cleared first, so that nothing rounds the number
+/// up.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub fn lengths(x: __m512i) -> __m512i {
+    let x = _mm512_andnot_si512(_mm512_srli_epi64::<1>(x), x);
+    let exponent = _mm512_srli_epi64::<52>(_mm512_castpd_si512(_mm512_cvtepu64_pd(x)));
+    _mm512_subs_epu16(exponent, all(1022))
 }
 
 /// What [`bits::mix`](crate::bits::mix) makes of each of eight numbers.

@@ -18,6 +18,10 @@ pub type Vector = __m256i;
 /// Some of four lanes: all bits of these lanes are set.
 pub type Mask = __m256i;
 
+/// No lane.
+// SAFETY: a vector is four numbers of any bits.
+pub const NO_LANE: Mask = unsafe { core::mem::transmute([0_u64; WIDTH]) };
+
 /// Four numbers in one cache line. Code that stores a vector and then reads the numbers one by one stores the vector
 /// here: after a store into two lines the reads would wait.
 #[repr(align(32))]
@@ -96,6 +100,8 @@ operations! {
     high_halves(x: Vector) -> Vector = _mm256_shuffle_epi32::<0b11_11_01_01>(x);
     /// Numbers with the highest 16 bits of others.
     with_top(x: Vector, top: Vector) -> Vector = _mm256_blend_epi16::<0x88>(x, top);
+    /// Numbers with the low halves of others.
+    with_low_halves(x: Vector, low: Vector) -> Vector = _mm256_blend_epi32::<0x55>(x, low);
     /// The numbers of the lanes: 0, 1 and so on.
     numbered() -> Vector = _mm256_set_epi64x(3, 2, 1, 0);
     /// The lanes in which a vector has none of these bits.
@@ -110,8 +116,14 @@ operations! {
     less(x: Vector, y: Vector) -> Mask = _mm256_cmpgt_epi64(y, x);
     /// The lesser of two numbers in each lane. Both are below 2^63.
     min(x: Vector, y: Vector) -> Vector = choose(less(y, x), y, x);
+    /// The greater of two numbers in each lane. Both are below 2^63.
+    max(x: Vector, y: Vector) -> Vector = choose(less(x, y), y, x);
     /// A bit for each lane that is not 0.
     nonzero(x: Vector) -> u8 = signs(_mm256_cmpeq_epi64(x, _mm256_setzero_si256())) ^ 0xf;
+    /// The lanes whose highest bit is set.
+    negative(x: Vector) -> Mask = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
+    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below 0.
+    within(x: Vector, limit: Vector) -> Mask = without(less(x, limit), negative(x));
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = _mm256_and_si256(x, y);
     /// The lanes of one of two masks.
@@ -122,6 +134,8 @@ operations! {
     choose(mask: Mask, yes: Vector, no: Vector) -> Vector = _mm256_blendv_epi8(no, yes, mask);
     /// Numbers in the lanes of a mask, and zeros in the others.
     keep(mask: Mask, x: Vector) -> Vector = _mm256_and_si256(mask, x);
+    /// Zeros in the lanes of a mask, and numbers in the others.
+    clear(mask: Mask, x: Vector) -> Vector = _mm256_andnot_si256(mask, x);
     /// The first lanes; all of them, if there are no more.
     first(lanes: usize) -> Mask = less(numbered(), all(lanes as u64));
     /// A bit for each lane of a mask.
@@ -233,6 +247,17 @@ pub fn count_ones(x: __m256i) -> __m256i {
     let low = _mm256_shuffle_epi8(of_four, _mm256_and_si256(x, mask));
     let high = _mm256_shuffle_epi8(of_four, _mm256_and_si256(_mm256_srli_epi64::<4>(x), mask));
     _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
+}
+
+/// How many bits there are in each of four numbers up to the highest set one, inclusive.
+#[inline]
+#[target_feature(enable = "avx2,lzcnt")]
+pub fn lengths(x: __m256i) -> __m256i {
+    let mut lengths = numbers(x);
+    for length in &mut lengths {
+        *length = u64::from(length.leading_zeros());
+    }
+    _mm256_sub_epi64(all(64), load(&lengths))
 }
 
 /// What [`mix`](crate::bits::mix) makes of each of four numbers.

@@ -22,13 +22,13 @@ macro_rules! for_lanes {
     ($kernel:ident) => {
         /// The kernel for AVX2: four keys are a vector.
         #[cfg(feature = "avx2")]
-        pub(super) mod avx2 {
+        pub(crate) mod avx2 {
             $kernel!(four, "avx2,bmi1,bmi2,lzcnt,popcnt");
         }
 
         /// The kernel for AVX-512: eight keys are a vector.
         #[cfg(feature = "avx512")]
-        pub(super) mod avx512 {
+        pub(crate) mod avx512 {
             $kernel!(eight, "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt");
         }
     };

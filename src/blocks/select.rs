@@ -1,10 +1,17 @@
-//! Select within a word, by plain code. Processors with an instruction for it have their own kernels.
+//! Select within a word, by plain code and by an instruction that some processors have.
 
 /// Finds bits of words by their ranks.
 pub trait Select: Copy {
     /// The place of the set bit with this rank, which counts lower set bits from 0 and is below 64. The result is 64 if
     /// there are fewer set bits.
     fn select(word: u64, rank: u32) -> u32;
+
+    /// The set bit of a word whose rank is the place of this bit. The result is 0 if there are fewer set bits, and for
+    /// 0.
+    #[inline(always)]
+    fn deposit(bit: u64, word: u64) -> u64 {
+        1_u64.checked_shl(Self::select(word, bit.trailing_zeros())).unwrap_or(0)
+    }
 }
 
 /// Selection of a bit by sums of bits within the word: [`select`].
@@ -15,6 +22,36 @@ impl Select for Broadword {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
         select(word, rank)
+    }
+}
+
+/// Selection of a bit by PDEP. Only kernels for processors that have PDEP use it.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct Pdep;
+
+#[cfg(target_arch = "x86_64")]
+impl Select for Pdep {
+    #[inline(always)]
+    fn select(word: u64, rank: u32) -> u32 {
+        Self::deposit(1 << rank, word).trailing_zeros()
+    }
+
+    #[inline(always)]
+    fn deposit(bit: u64, word: u64) -> u64 {
+        let deposited: u64;
+        // The intrinsic would stay a call here, because this function is not compiled for BMI2.
+        // SAFETY: only the functions of kernels for processors with BMI2 have this type.
+        unsafe {
+            core::arch::asm!(
+                "pdep {deposited}, {bit}, {word}",
+                deposited = lateout(reg) deposited,
+                bit = in(reg) bit,
+                word = in(reg) word,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        deposited
     }
 }
 

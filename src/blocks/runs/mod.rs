@@ -24,23 +24,27 @@
 //!
 //! The fingerprints and their counts determine the bytes. A slot that is not taken is zero.
 
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
 mod change;
 mod check;
 pub mod code;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod read;
 mod stream;
 
 pub use change::{Editor, Full};
 pub use kernel::{Kernel, LINES};
+#[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+pub(crate) use lanes::avx2 as four;
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
+pub(crate) use lanes::avx512 as eight;
 pub use read::{Bytes, Reader};
 pub use stream::{Combine, Entries, Writer, combined, needs};
 
 use crate::bits::reduce;
+#[cfg(target_arch = "x86_64")]
+use crate::blocks::select::{Broadword, Pdep};
 use crate::format::PAYLOAD_UNIT;
 use crate::simd::{self, Instructions};
 
@@ -48,11 +52,11 @@ use crate::simd::{self, Instructions};
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
+        simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &four::kernel::<Pdep>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
+        simd::Kernel::Avx2 => const { &four::kernel::<Broadword>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => &avx512::KERNEL,
+        simd::Kernel::Avx512 => const { &eight::kernel::<Pdep>() },
         _ => &kernel::PORTABLE,
     }
 }
@@ -60,7 +64,7 @@ pub fn kernel(instructions: Instructions) -> &'static Kernel {
 /// All inner loops that this processor can run, plain code last. Tests compare them.
 pub fn kernels() -> impl Iterator<Item = &'static Kernel> {
     #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-    let slow = simd::choose(simd::Kernel::Avx2).ok().map(|_| &avx2::WITHOUT_PDEP);
+    let slow = simd::choose(simd::Kernel::Avx2).ok().map(|_| const { &four::kernel::<Broadword>() });
     #[cfg(not(all(target_arch = "x86_64", feature = "avx2")))]
     let slow = None;
     slow.into_iter().chain(simd::available().map(kernel))

@@ -7,11 +7,9 @@
 //! shorter, a zero, and the fingerprint with its first bit lowest. An entry that is there more than once has a counter,
 //! as in any table of [`crate::blocks::runs`].
 
-#[cfg(target_arch = "x86_64")]
-mod avx2;
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 
 pub use kernel::{Kernel, Segments};
 
@@ -19,17 +17,19 @@ use crate::blocks::runs::{BLOCK, block_bits};
 use crate::blocks::runs::{Bytes, Reader, Table};
 use crate::blocks::segments::ones;
 use crate::blocks::select::Select;
+#[cfg(target_arch = "x86_64")]
+use crate::blocks::select::{Broadword, Pdep};
 use crate::simd::Instructions;
 
 /// The inner loops for an instruction set.
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::WITH_PDEP,
+        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &lanes::avx2::kernel::<Pdep>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
+        crate::simd::Kernel::Avx2 => const { &lanes::avx2::kernel::<Broadword>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => &avx512::KERNEL,
+        crate::simd::Kernel::Avx512 => const { &lanes::avx512::kernel::<Pdep>() },
         _ => &kernel::PORTABLE,
     }
 }
