@@ -2,14 +2,15 @@
 //! two vectors, and the words that hold these counters are two more.
 
 use super::kernel::{Alone, Counters, GREATEST, Kernel};
-use crate::batch::ring::{Batch, GROUP};
+use crate::batch::ring::{self, Batch, GROUP};
 use crate::bits::GOLDEN;
 use crate::blocks::four::{Four, WIDTH, all, load, multiply, reduce, signs, store};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The kernel for AVX2.
-pub(super) static KERNEL: Kernel = Kernel { contains, least, add, add_many, subtract, subtract_many };
+pub(super) static KERNEL: Kernel =
+    Kernel { fetch_from: ring::far_from, contains, least, add, add_many, subtract, subtract_many };
 
 /// The multiplier of the hash for each place.
 const POWERS: [Four; 2] = {
@@ -125,21 +126,22 @@ fn subtract_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, a
     unsafe { Fours(counters).subtract_all(words, batch, alone) }
 }
 
-/// Counters, wrapped to give them these loops.
+/// Counters, wrapped to give them these loops. Functions take them in registers: a reader of the memory that they were
+/// just put into would wait.
 #[derive(Clone, Copy)]
 struct Fours(Counters);
 
 impl Fours {
     /// The lanes that have a counter.
     #[inline(always)]
-    fn lanes(&self) -> u8 {
+    fn lanes(self) -> u8 {
         u8::MAX >> (8 - self.0.hashes)
     }
 
     /// The places of a hash, in all lanes below the number of counters.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn vectors(&self, hash: u64) -> [__m256i; 2] {
+    fn vectors(self, hash: u64) -> [__m256i; 2] {
         POWERS.map(|powers| reduce(multiply(all(hash), load(&powers)), all(self.0.range)))
     }
 
@@ -149,7 +151,7 @@ impl Fours {
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn words(&self, words: &[u64], hash: u64) -> Option<Words> {
+    unsafe fn words(self, words: &[u64], hash: u64) -> Option<Words> {
         let places = self.vectors(hash);
         let at = places.map(|places| _mm256_srli_epi64::<4>(places));
         // All places as one vector of 32 bits each. Each pair of lanes is compared, some of them twice.
@@ -187,7 +189,7 @@ impl Fours {
     /// The words hold all counters, and the places are those of these words.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn write(&self, words: &mut [u64], at: &Line, after: [__m256i; 2]) {
+    unsafe fn write(self, words: &mut [u64], at: &Line, after: [__m256i; 2]) {
         let after = stored(after);
         for (at, after) in at.0.as_flattened().iter().zip(after.0.as_flattened()).take(self.0.hashes as usize) {
             // SAFETY: a place is below the number of counters, all of which lie in the words.
@@ -201,7 +203,7 @@ impl Fours {
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn counters(&self, words: &[AtomicU64], hash: u64) -> [__m256i; 2] {
+    unsafe fn counters(self, words: &[AtomicU64], hash: u64) -> [__m256i; 2] {
         let [first, second] = self.vectors(hash);
         // SAFETY: the words hold all counters, as the safety section asks.
         unsafe { [counters_at(words, first), counters_at(words, second)] }
@@ -210,7 +212,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn look_up(&self, words: &[AtomicU64], hash: u64) -> bool {
+    unsafe fn look_up(self, words: &[AtomicU64], hash: u64) -> bool {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         let zero = counters.map(|counters| _mm256_cmpeq_epi64(counters, _mm256_setzero_si256()));
@@ -220,7 +222,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn least_one(&self, words: &[AtomicU64], hash: u64) -> u64 {
+    unsafe fn least_one(self, words: &[AtomicU64], hash: u64) -> u64 {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         let least = stored(counters).0.as_flattened().iter().take(self.0.hashes as usize).min().copied();
@@ -230,7 +232,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn add_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    unsafe fn add_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         let more = [0, 1].map(|i| _mm256_andnot_si256(found.full[i], found.ones[i]));
@@ -243,7 +245,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
+    unsafe fn add_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
         let mut hashes = [0; GROUP];
         loop {
             let count = batch.next(&mut hashes);
@@ -263,7 +265,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn subtract_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    unsafe fn subtract_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         let is_there = eight_signs(found.zero) & self.lanes() == 0;
@@ -279,7 +281,7 @@ impl Fours {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    unsafe fn subtract_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
+    unsafe fn subtract_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
         let (mut hashes, mut done) = ([0; GROUP], 0);
         loop {
             let count = batch.next(&mut hashes);

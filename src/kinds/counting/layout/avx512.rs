@@ -11,8 +11,12 @@ use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+/// The least number of words (16 MiB) for which fetching ahead is faster than the counters of eight keys together.
+const FETCH_FROM: usize = 1 << 21;
+
 /// The kernel for AVX-512.
-pub(super) static KERNEL: Kernel = Kernel { contains, least, add, add_many, subtract, subtract_many };
+pub(super) static KERNEL: Kernel =
+    Kernel { fetch_from: || FETCH_FROM, contains, least, add, add_many, subtract, subtract_many };
 
 /// The multiplier of the hash for each place.
 const POWERS: Eight = {
@@ -78,21 +82,22 @@ fn subtract_many(counters: Counters, words: &mut [u64], batch: &mut dyn Batch, a
     unsafe { Eights(counters).subtract_all(words, batch, alone) }
 }
 
-/// Counters, wrapped to give them these loops.
+/// Counters, wrapped to give them these loops. Functions take them in registers: a reader of the memory that they were
+/// just put into would wait.
 #[derive(Clone, Copy)]
 struct Eights(Counters);
 
 impl Eights {
     /// The mask of the lanes that have a counter.
     #[inline(always)]
-    fn lanes(&self) -> __mmask8 {
+    fn lanes(self) -> __mmask8 {
         u8::MAX >> (WIDTH as u32 - self.0.hashes)
     }
 
     /// The places of a hash, in all lanes below the number of counters.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    fn vector(&self, hash: u64) -> __m512i {
+    fn vector(self, hash: u64) -> __m512i {
         reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(self.0.range))
     }
 
@@ -102,7 +107,7 @@ impl Eights {
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn words(&self, words: &[u64], hash: u64) -> Option<Words> {
+    unsafe fn words(self, words: &[u64], hash: u64) -> Option<Words> {
         let (places, lanes) = (self.vector(hash), self.lanes());
         let at = _mm512_srli_epi64::<4>(places);
         // Each pair of lanes is compared, some of them twice.
@@ -135,7 +140,7 @@ impl Eights {
     /// The words hold all counters, and the places are those of these words.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn write(&self, words: &mut [u64], at: &Eight, after: __m512i) {
+    unsafe fn write(self, words: &mut [u64], at: &Eight, after: __m512i) {
         for (at, after) in at.iter().zip(numbers(after)).take(self.0.hashes as usize) {
             // SAFETY: a place is below the number of counters, all of which lie in the words.
             *unsafe { words.get_unchecked_mut(*at as usize) } = after;
@@ -148,7 +153,7 @@ impl Eights {
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn counters(&self, words: &[AtomicU64], hash: u64) -> __m512i {
+    unsafe fn counters(self, words: &[AtomicU64], hash: u64) -> __m512i {
         let places = self.vector(hash);
         let at = numbers(_mm512_srli_epi64::<4>(places));
         // SAFETY: a place is below the number of counters, all of which lie in the words.
@@ -161,7 +166,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn look_up(&self, words: &[AtomicU64], hash: u64) -> bool {
+    unsafe fn look_up(self, words: &[AtomicU64], hash: u64) -> bool {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         _mm512_testn_epi64_mask(counters, counters) & self.lanes() == 0
@@ -170,7 +175,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn least_one(&self, words: &[AtomicU64], hash: u64) -> u64 {
+    unsafe fn least_one(self, words: &[AtomicU64], hash: u64) -> u64 {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
         _mm512_mask_reduce_min_epu64(self.lanes(), counters)
@@ -179,7 +184,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn add_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    unsafe fn add_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         let after = _mm512_mask_add_epi64(found.before, !found.full, found.before, found.ones);
@@ -191,7 +196,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn add_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
+    unsafe fn add_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
         let (asked, mut hashes) = (batch.is_asked(), [0; GROUP]);
         loop {
             let count = batch.next(&mut hashes);
@@ -222,7 +227,7 @@ impl Eights {
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn add_eight(&self, words: &mut [u64], hashes: &Eight) -> bool {
+    unsafe fn add_eight(self, words: &mut [u64], hashes: &Eight) -> bool {
         let (mut places, mut vectors) = ([[0; WIDTH]; WIDTH], [_mm512_setzero_si512(); WIDTH]);
         let (mut multiples, mut refused) = (load(hashes), 0);
         let hashes = self.0.hashes as usize;
@@ -252,7 +257,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn subtract_one(&self, words: &mut [u64], hash: u64) -> Option<bool> {
+    unsafe fn subtract_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
         if found.zero == 0 {
@@ -266,7 +271,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-    unsafe fn subtract_all(&self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
+    unsafe fn subtract_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
         let (mut hashes, mut done) = ([0; GROUP], 0);
         loop {
             let count = batch.next(&mut hashes);

@@ -23,6 +23,8 @@ pub type Alone = fn(Counters, &mut [u64], u64) -> bool;
 /// counters ([`Counters::are_in`]).
 #[derive(Debug)]
 pub struct Kernel {
+    /// From this many words on, batches that change counters are faster key by key, with lines fetched ahead.
+    pub fetch_from: fn() -> usize,
     /// Whether all counters of a hash are above 0.
     pub contains: fn(Counters, &[AtomicU64], u64) -> bool,
     /// The least of the counters of a hash.

@@ -18,9 +18,6 @@ const FIRST_POSITIONS: u32 = 2;
 /// How many words of a key are fetched before its counters are read.
 const FETCHED_WORDS: u32 = 4;
 
-/// The most words (16 MiB) for which loops that fetch nothing ahead are faster.
-const CACHED: usize = 1 << 21;
-
 /// The most positions of a key whose counters are copied before the first of them changes.
 const AT_ONCE: usize = 16;
 
@@ -318,20 +315,22 @@ impl CounterLayout for Scattered {
     }
 
     fn add_many(&self, words: &mut [u64], batch: &mut dyn Batch) {
-        let ahead = self.ahead(words.len());
-        if words.len() < CACHED && self.four_bits.is_some_and(|four_bits| four_bits.add_many(words, batch)) {
+        if self.four_bits.is_some_and(|four_bits| four_bits.add_many(words, batch)) {
             return;
         }
+        let ahead = self.ahead(words.len());
         let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
-        ring::inserting(words, ahead, batch, fetch, |words, hash| self.add(words, hash));
+        ring::inserting(words, ahead, batch, fetch, |words, hash| match &self.four_bits {
+            Some(four_bits) => four_bits.add_fetched(words, hash),
+            None => self.add(words, hash),
+        });
     }
 
     fn subtract_many(&self, words: &mut [u64], batch: &mut dyn Batch) -> u64 {
-        let ahead = self.ahead(words.len());
-        let four_bits = self.four_bits.filter(|_| words.len() < CACHED);
-        if let Some(done) = four_bits.and_then(|four_bits| four_bits.subtract_many(words, batch)) {
+        if let Some(done) = self.four_bits.and_then(|four_bits| four_bits.subtract_many(words, batch)) {
             return done;
         }
+        let ahead = self.ahead(words.len());
         let fetch = |words: &[u64], hash| self.fetch(words, hash, self.hashes);
         let mut done = 0;
         ring::rolling(words, ahead, batch, fetch, ring::nothing, |words, hash| {
