@@ -22,6 +22,9 @@ const GROUP: usize = 64;
 /// other side sends is subtracted, symbol by symbol, and the differences are found as soon as the symbols allow. The
 /// sketch must not change while the stream is used.
 ///
+/// A stream has no checksum. Bytes that change on the way are noticed as a rule, but they may make a stream of other
+/// sets, in which two keys have changed sides.
+///
 /// Reading a hostile stream takes bounded memory and time: for each symbol about 200 bytes, or more with whole keys,
 /// and at most 128 steps. [`Stream::set_limit`] bounds the number of symbols.
 pub struct Stream {
