@@ -54,10 +54,8 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
                                          const petal_aggregate_state_value *previous = nullptr,
                                  std::size_t count = 0) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<petal_aggregate_answer> {
-      return detail::output(petal_aggregate_answer{},
-                            [&](petal_aggregate_answer *meeting, petal_error *error) noexcept {
-        return detail::add_participant(get(), one, now.state, now.value, previous, count, meeting, error);
-      });
+      return detail::output(petal_aggregate_answer{}, detail::add_participant, get(), one, now.state, now.value,
+                            previous, count);
     });
   }
   /// Forgets the participant with this id, which is aggregated in the state `now`. False, with nothing changed, if the
@@ -65,9 +63,7 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   template <class Key>
   result<bool> try_remove(const Key &id, petal_aggregate_state_value now) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
-      return detail::output(false, [&](bool *left, petal_error *error) noexcept {
-        return detail::remove_participant(get(), one, now.state, now.value, left, error);
-      });
+      return detail::output(false, detail::remove_participant, get(), one, now.state, now.value);
     });
   }
   /// The states that this disseminator told the aggregator with this id: none before their first meeting, then one. At
@@ -92,9 +88,7 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   result<void> try_record_sent(const Key &id, std::uint32_t state,
                         const petal_aggregate_answer *answer) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<void> {
-      return detail::tried([&](petal_error *error) noexcept {
-        return detail::record_sent_state(get(), one, state, answer, error);
-      });
+      return detail::tried(detail::record_sent_state, get(), one, state, answer);
     });
   }
   /// Forgets that the aggregator with this id was told `state`. False, with nothing changed, if the aggregator was not
@@ -102,9 +96,7 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   template <class Key>
   result<bool> try_forget_sent(const Key &id, std::uint32_t state) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(id, [&](auto one) noexcept -> result<bool> {
-      return detail::output(false, [&](bool *forgotten, petal_error *error) noexcept {
-        return detail::forget_sent_state(get(), one, state, forgotten, error);
-      });
+      return detail::output(false, detail::forget_sent_state, get(), one, state);
     });
   }
   /// What is aggregated now.
@@ -116,16 +108,12 @@ class aggregate : public detail::image_owner<aggregate, petal_aggregate> {
   }
   /// What false positives are expected to cost with this many participants.
   result<petal_aggregate_expected_errors> try_expected_errors(std::uint64_t participants) const noexcept {
-    return detail::output(detail::sized<petal_aggregate_expected_errors>(),
-                          [&](petal_aggregate_expected_errors *errors, petal_error *error) noexcept {
-                            return petal_aggregate_get_expected_errors(get(), participants, errors, error);
-                          });
+    return detail::output(detail::sized<petal_aggregate_expected_errors>(), petal_aggregate_get_expected_errors, get(),
+                          participants);
   }
   /// How many participants are aggregated with a state.
   result<std::uint64_t> try_count_in_state(std::uint32_t state) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return petal_aggregate_count_in_state(get(), state, count, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_aggregate_count_in_state, get(), state);
   }
   /// How many states a participant can have.
   std::uint32_t state_count() const noexcept { return petal_aggregate_state_count(get()); }

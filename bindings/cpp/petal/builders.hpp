@@ -130,9 +130,7 @@ class maker {
 
   /// How many keys were added or put, duplicates included, and without excluded ones.
   result<std::uint64_t> try_key_count() const noexcept {
-    return output(std::uint64_t{}, [&](std::uint64_t *count, petal_error *error) noexcept {
-      return Calls::key_count(get(), count, error);
-    });
+    return output(std::uint64_t{}, Calls::key_count, get());
   }
   /// Gives the keys, and values if there are any, piece by piece, in order, to `write(petal::bytes)`, which returns
   /// nothing, or false to stop. Another builder takes them in with `merge()`. They stay here. An exception of `write`
@@ -144,7 +142,7 @@ class maker {
   }
   /// Takes in what another builder with the same spec has, as if that had been given to this one.
   result<void> try_merge(const void *state, std::size_t length) noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::merge(get(), state, length, error); });
+    return tried(Calls::merge, get(), state, length);
   }
   template <class Range, class = std::enable_if_t<is_range_of<const Range, is_byte>::value>>
   result<void> try_merge(const Range &state) noexcept(is_nothrow_contiguous<const Range>()) {
@@ -163,7 +161,7 @@ class maker {
   /// Makes the filter or map straight into a file, which it replaces atomically. Otherwise like `try_finish()`.
   result<void> try_save(c_string path) noexcept {
     forget();
-    return tried([&](petal_error *error) noexcept { return Calls::save(get(), path.get(), error); });
+    return tried(Calls::save, get(), path.get());
   }
 
 #if PETAL_HPP_EXCEPTIONS
@@ -206,9 +204,7 @@ class maker {
   result<void> serialize_through(Write &write, detail::barrier &barrier) noexcept {
     forget();
     writer<Write> to{write, barrier};
-    return tried([&](petal_error *error) noexcept {
-      return Calls::serialize_to(get(), writer<Write>::call, &to, error);
-    });
+    return tried(Calls::serialize_to, get(), writer<Write>::call, &to);
   }
   struct free {
     void operator()(Handle *handle) const noexcept { Calls::free(handle); }
@@ -269,7 +265,7 @@ class builder : public detail::maker<builder, petal_builder, filter, petal_build
   /// Makes the builder bring a filter up to date, where the kind can (`exact_set`): the next filter that it makes is
   /// `old`, followed by what changes of its answers. Give it the whole universe. The builder copies `old`.
   result<void> try_update(const filter &old) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_builder_update(get(), old.get(), error); });
+    return detail::tried(petal_builder_update, get(), old.get());
   }
   /// Gives a frequent non-member with its weight, where the kind takes such (`stacked`): a key that is no member but is
   /// asked for often. A key that is added too is an error when the filter is made.
@@ -306,16 +302,12 @@ class builder : public detail::maker<builder, petal_builder, filter, petal_build
   /// An upper limit for the bytes of the filter's compact form. If all keys are distinct, the form of a kind that is
   /// built from its keys has about that size.
   result<std::uint64_t> try_compact_size() noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
-      return petal_builder_compact_size(get(), size, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_builder_compact_size, get());
   }
   /// Makes the filter and writes its compact form into a buffer, of any alignment; returns its size. Otherwise like
   /// `try_finish()`.
   result<std::size_t> try_finish_compact(void *buffer, std::size_t length) noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-      return petal_builder_finish_compact(get(), buffer, length, written, error);
-    });
+    return detail::output(std::size_t{0}, petal_builder_finish_compact, get(), buffer, length);
   }
 
 #if PETAL_HPP_EXCEPTIONS

@@ -54,13 +54,11 @@ class compact_view {
   }
   /// Whether the key with this hash may be in the filter, or why there is no answer.
   result<bool> try_contains(hash64 hash) const noexcept {
-    return detail::output(false, [&](bool *found, petal_error *error) noexcept {
-      return petal_compact_contains_checked_hash(data_, length_, hash.value, found, error);
-    });
+    return detail::output(false, petal_compact_contains_checked_hash, data_, length_, hash.value);
   }
   /// Compares all of the form with its checksum.
   result<void> try_verify() const noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_compact_verify(data_, length_, error); });
+    return detail::tried(petal_compact_verify, data_, length_);
   }
   /// Opens the form where it lies, at a multiple of 8, for reading.
   result<filter> try_open(const compact_options &options = {}) const noexcept {
@@ -95,15 +93,11 @@ class compact_view {
 
 /// The bytes of a filter's compact form.
 inline result<std::uint64_t> try_compact_size(const filter &of) noexcept {
-  return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
-    return petal_filter_compact_size(of.get(), size, error);
-  });
+  return detail::output(std::uint64_t{0}, petal_filter_compact_size, of.get());
 }
 /// A filter's compact form into a buffer of any alignment; returns its size.
 inline result<std::size_t> try_serialize_compact(const filter &from, void *buffer, std::size_t length) noexcept {
-  return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-    return petal_filter_serialize_compact(from.get(), buffer, length, written, error);
-  });
+  return detail::output(std::size_t{0}, petal_filter_serialize_compact, from.get(), buffer, length);
 }
 /// A filter's compact form.
 inline result<std::vector<std::byte>> try_serialize_compact(const filter &from) noexcept {
@@ -210,9 +204,7 @@ class compact_list {
 /// The hashes of many keys under a spec's hash function, seed and secret: for filters, and compact forms, that hash
 /// alike.
 inline result<void> try_hash_batch(const spec &how, const keys &of, std::uint64_t *hashes) noexcept {
-  return detail::tried([&](petal_error *error) noexcept {
-    return petal_spec_hash_batch(&how.get(), of.get(), hashes, error);
-  });
+  return detail::tried(petal_spec_hash_batch, &how.get(), of.get(), hashes);
 }
 
 #if PETAL_HPP_EXCEPTIONS

@@ -46,23 +46,19 @@ class digest : public detail::image_owner<digest, petal_digest> {
 
   /// Takes a payload under an id of yours.
   result<void> try_add(std::uint64_t payload, bytes data) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_digest_add(get(), payload, data.data(), data.size(), error);
-    });
+    return detail::tried(petal_digest_add, get(), payload, data.data(), data.size());
   }
   /// Begins a payload that comes in pieces.
   result<void> try_begin(std::uint64_t payload) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_digest_begin(get(), payload, error); });
+    return detail::tried(petal_digest_begin, get(), payload);
   }
   /// Takes the next bytes of the open payload.
   result<void> try_write(bytes data) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_digest_write(get(), data.data(), data.size(), error);
-    });
+    return detail::tried(petal_digest_write, get(), data.data(), data.size());
   }
   /// Ends the open payload.
   result<void> try_end() noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_digest_end(get(), error); });
+    return detail::tried(petal_digest_end, get());
   }
 
   /// Looks for an excerpt, and gives at most `room` places.
@@ -71,10 +67,8 @@ class digest : public detail::image_owner<digest, petal_digest> {
     digest_find_result found;
     if (auto had = detail::allocating([&] { found.matches.resize(room); }); !had) return had.error();
     found.report = detail::sized<petal_digest_find_result>();
-    auto searched = detail::tried([&](petal_error *error) noexcept {
-      return petal_digest_find(get(), excerpt.data(), excerpt.size(), options, found.matches.data(), room,
-                               &found.report, error);
-    });
+    auto searched = detail::tried(petal_digest_find, get(), excerpt.data(), excerpt.size(), options,
+                                  found.matches.data(), room, &found.report);
     if (!searched) return searched.error();
     found.matches.resize(found.report.matches);
     return found;
@@ -84,22 +78,15 @@ class digest : public detail::image_owner<digest, petal_digest> {
   /// The length in bytes of the shortest excerpt that is found with at most this probability although no payload has
   /// it; 0 if no excerpt up to 2^20 bytes is long enough.
   result<std::uint64_t> try_shortest_excerpt_at(double rate) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *length, petal_error *error) noexcept {
-      return petal_digest_shortest_excerpt_at(get(), rate, length, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_digest_shortest_excerpt_at, get(), rate);
   }
   /// The probability that a random excerpt of `length` bytes, which did not go by, is found.
   result<double> try_expected_rate(std::uint64_t length) const noexcept {
-    return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
-      return petal_digest_expected_rate(get(), length, rate, error);
-    });
+    return detail::output(0.0, petal_digest_expected_rate, get(), length);
   }
   /// The counters of the digest.
   result<petal_digest_statistics> try_statistics() const noexcept {
-    return detail::output(detail::sized<petal_digest_statistics>(),
-                          [&](petal_digest_statistics *statistics, petal_error *error) noexcept {
-                            return petal_digest_get_statistics(get(), statistics, error);
-                          });
+    return detail::output(detail::sized<petal_digest_statistics>(), petal_digest_get_statistics, get());
   }
   /// The id and the length of the payload that came as number `index`, from 0 on.
   result<std::pair<std::uint64_t, std::uint64_t>> try_payload_at(std::uint64_t index) const noexcept {
@@ -110,9 +97,7 @@ class digest : public detail::image_owner<digest, petal_digest> {
   }
   /// Keeps your bytes in the image, instead of those that were there before.
   result<void> try_attach(bytes data) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_digest_attach(get(), data.data(), data.size(), error);
-    });
+    return detail::tried(petal_digest_attach, get(), data.data(), data.size());
   }
   /// The bytes that `attach()` kept.
   result<std::vector<std::uint8_t>> try_attachment() const noexcept {

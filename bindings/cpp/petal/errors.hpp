@@ -260,11 +260,11 @@ result<T> output(Call &&call) noexcept {
   return value;
 }
 
-/// Calls a C function that writes a T, `value` before, and fills an error.
-template <class T, class Call>
-result<T> output(T value, Call &&call) noexcept {
+/// Calls a C function that takes what is given, writes a T, `value` before, and fills an error.
+template <class T, class Call, class... Given>
+result<T> output(T value, Call &&call, Given... given) noexcept {
   failure error;
-  const petal_status code = call(&value, error.out());
+  const petal_status code = call(given..., &value, error.out());
   return done(value, code, std::move(error));
 }
 

@@ -269,41 +269,37 @@ class filter : public detail::image_owner<filter, petal_filter> {
   }
   /// Adds to the count of keys that were inserted. Threads may call it while others use the filter.
   result<void> try_add_insertions(std::uint64_t keys) const noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_add_insertions(get(), keys, error); });
+    return detail::tried(petal_filter_add_insertions, get(), keys);
   }
 
   // Combining: filters made from one spec.
 
   /// Becomes a superset of the intersection with another filter.
   result<void> try_intersect(const filter &other) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_filter_intersect(get(), other.get(), error);
-    });
+    return detail::tried(petal_filter_intersect, get(), other.get());
   }
   /// Gives the filter room for `capacity` keys, and for the keys that it holds, without its keys, for kinds that
   /// `can(PETAL_CAN_RESIZE)`: see `petal_filter_resize()`.
   result<void> try_resize(std::uint64_t capacity) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_resize(get(), capacity, error); });
+    return detail::tried(petal_filter_resize, get(), capacity);
   }
   /// Becomes smaller by a factor, without its keys.
   result<void> try_fold(std::uint64_t factor) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_fold(get(), factor, error); });
+    return detail::tried(petal_filter_fold, get(), factor);
   }
   /// Moves time on by `steps` steps, for kinds that `can(PETAL_CAN_AGE)`, which forget their oldest keys: see
   /// `petal_filter_advance()`.
   result<void> try_advance(std::uint64_t steps = 1) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance(get(), steps, error); });
+    return detail::tried(petal_filter_advance, get(), steps);
   }
   /// Moves time on while others insert, for handles that `can(PETAL_CAN_AGE_SHARED)`: see
   /// `petal_filter_advance_shared()`.
   result<void> try_advance_shared(std::uint64_t steps = 1) const noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_filter_advance_shared(get(), steps, error); });
+    return detail::tried(petal_filter_advance_shared, get(), steps);
   }
   /// Whether both would combine and have the same bits.
   result<bool> try_equals(const filter &other) const noexcept {
-    return detail::output(bool{}, [&](bool *equal, petal_error *error) noexcept {
-      return petal_filter_equals(get(), other.get(), equal, error);
-    });
+    return detail::output(bool{}, petal_filter_equals, get(), other.get());
   }
   /// An identifier that two filters have in common if they combine.
   using id = std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>;
@@ -327,34 +323,25 @@ class filter : public detail::image_owner<filter, petal_filter> {
   }
   /// The exact false-positive rate to expect with `keys` distinct keys.
   result<double> try_expected_false_positive_rate(std::uint64_t keys) const noexcept {
-    return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
-      return petal_filter_expected_false_positive_rate(get(), keys, rate, error);
-    });
+    return detail::output(double{}, petal_filter_expected_false_positive_rate, get(), keys);
   }
   /// The probability that a key is not found once `age` other keys were inserted after it, of a kind that loses or
   /// forgets keys; 0 for other kinds.
   result<double> try_expected_false_negative_rate(std::uint64_t age) const noexcept {
-    return detail::output(double{}, [&](double *rate, petal_error *error) noexcept {
-      return petal_filter_expected_false_negative_rate(get(), age, rate, error);
-    });
+    return detail::output(double{}, petal_filter_expected_false_negative_rate, get(), age);
   }
   /// The average number of omissions when `keys` distinct keys are inserted, one after the other, into an empty filter
   /// of this geometry. An omission is a new key that the filter takes for a known one, or that it refuses because it is
   /// full.
   result<double> try_expected_omissions(std::uint64_t keys) const noexcept {
-    return detail::output(double{}, [&](double *omissions, petal_error *error) noexcept {
-      return petal_filter_expected_omissions(get(), keys, omissions, error);
-    });
+    return detail::output(double{}, petal_filter_expected_omissions, get(), keys);
   }
   /// How many distinct keys the filter holds, judged by its bits.
   result<petal_filter_estimate> try_estimate() const noexcept { return asked(petal_filter_estimate{},
                                                                              petal_filter_get_estimate); }
   /// What two filters that combine have in common.
   result<petal_filter_overlap> try_estimate_overlap(const filter &other) const noexcept {
-    return detail::output(detail::sized<petal_filter_overlap>(),
-                          [&](petal_filter_overlap *found, petal_error *error) noexcept {
-      return petal_filter_estimate_overlap(get(), other.get(), found, error);
-    });
+    return detail::output(detail::sized<petal_filter_overlap>(), petal_filter_estimate_overlap, get(), other.get());
   }
 
   // What is stored of keys, for kinds that `can(PETAL_CAN_ENUMERATE)`.
@@ -376,9 +363,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// the kind does not count.
   result<std::size_t> try_stored_hashes(std::uint64_t from, std::uint64_t *stored, std::size_t room,
                                         std::uint64_t *counts = nullptr) const noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *count, petal_error *error) noexcept {
-      return petal_filter_get_stored_hashes(get(), from, stored, counts, room, count, error);
-    });
+    return detail::output(std::size_t{0}, petal_filter_get_stored_hashes, get(), from, stored, counts, room);
   }
 
   // Images and files.
@@ -404,9 +389,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// that the filter was imported from, or the first. Returns `status::unsupported`, naming the reason, if the filter
   /// has no form in the format.
   result<std::uint64_t> try_export_size(c_string format, c_string variant = nullptr) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *size, petal_error *error) noexcept {
-      return petal_filter_export_size(get(), format.get(), variant.get(), size, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_filter_export_size, get(), format.get(), variant.get());
   }
   /// The filter's bytes in a format; `variant` is as in `try_export_size()`.
   result<std::vector<std::byte>> try_export_bytes(c_string format, c_string variant = nullptr) const noexcept {
@@ -422,9 +405,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   /// Its bytes in a format, into a buffer; returns how many they are.
   result<std::size_t> try_export_bytes(c_string format, c_string variant, void *buffer,
                                        std::size_t length) const noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-      return petal_filter_export(get(), format.get(), variant.get(), buffer, length, written, error);
-    });
+    return detail::output(std::size_t{0}, petal_filter_export, get(), format.get(), variant.get(), buffer, length);
   }
   /// Its bytes in a format, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or false to
   /// stop. What it throws is dropped and becomes `status::callback`; `export_to()` passes it on.
@@ -525,9 +506,7 @@ class filter : public detail::image_owner<filter, petal_filter> {
   result<void> export_through(c_string format, c_string variant, Write &write,
       detail::barrier &barrier) const noexcept {
     detail::writer<Write> to{write, barrier};
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_filter_export_to(get(), format.get(), variant.get(), detail::writer<Write>::call, &to, error);
-    });
+    return detail::tried(petal_filter_export_to, get(), format.get(), variant.get(), detail::writer<Write>::call, &to);
   }
 };
 

@@ -21,15 +21,11 @@ using variant_name = std::array<char, PETAL_NAME_SIZE>;
 inline std::size_t format_count() noexcept { return petal_format_count(); }
 /// Describes the format at an index less than `format_count()`.
 inline result<petal_format_info> try_format_at(std::size_t index) noexcept {
-  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
-    return petal_format_get_at(index, info, error);
-  });
+  return detail::output(detail::sized<petal_format_info>(), petal_format_get_at, index);
 }
 /// Describes the format of a name.
 inline result<petal_format_info> try_format_find(c_string name) noexcept {
-  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
-    return petal_format_find(name.get(), info, error);
-  });
+  return detail::output(detail::sized<petal_format_info>(), petal_format_find, name.get());
 }
 /// The name of a format's variant, by an index less than its `variant_count`.
 inline result<variant_name> try_format_variant(c_string format, std::size_t index) noexcept {
@@ -39,9 +35,7 @@ inline result<variant_name> try_format_variant(c_string format, std::size_t inde
 }
 /// Recognises a format by the first bytes of a filter, and describes it; `status::foreign` if the bytes show no format.
 inline result<petal_format_info> try_format_recognise(bytes foreign) noexcept {
-  return detail::output(detail::sized<petal_format_info>(), [&](petal_format_info *info, petal_error *error) noexcept {
-    return petal_format_recognise(foreign.data(), foreign.size(), info, error);
-  });
+  return detail::output(detail::sized<petal_format_info>(), petal_format_recognise, foreign.data(), foreign.size());
 }
 /// The spec of a format's filter, in the size that the format's owner would give it for `capacity` distinct keys at a
 /// rate inside (0, 1). `variant` names one of the format's variants; `nullptr` is the first. `seed` is the seed of the

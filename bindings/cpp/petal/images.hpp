@@ -38,11 +38,11 @@ struct writer {
   }
 };
 
-/// The result of a call of the C API that takes an error to fill in.
-template <class Call>
-result<void> tried(Call &&call) noexcept {
+/// The result of a call of the C API that takes what is given, and then an error to fill in.
+template <class Call, class... Given>
+result<void> tried(Call &&call, Given... given) noexcept {
   failure error;
-  const petal_status code = call(error.out());
+  const petal_status code = call(given..., error.out());
   return done(code, std::move(error));
 }
 
@@ -100,28 +100,28 @@ class image_owner {
 
   /// Takes in all entries of another object, which was made from the same spec.
   result<void> try_merge(const Self &other) noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::merge(get(), other.get(), error); });
+    return tried(Calls::merge, get(), other.get());
   }
   /// Removes all entries.
   result<void> try_clear() noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::clear(get(), error); });
+    return tried(Calls::clear, get());
   }
   /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when it
   /// was opened. The destructor does so too, but reports no errors.
   result<void> try_sync() noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::sync(get(), error); });
+    return tried(Calls::sync, get());
   }
   /// Declares the present bytes to be right, which makes the image clean. Reads the whole payload.
   result<void> try_mark_clean() noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::mark_clean(get(), error); });
+    return tried(Calls::mark_clean, get());
   }
   /// Compares the present bytes with the checksums. Reads the whole payload.
   result<void> try_verify() const noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::verify(get(), error); });
+    return tried(Calls::verify, get());
   }
   /// Writes the image to a file. The call replaces an existing file atomically.
   result<void> try_save(c_string path) const noexcept {
-    return tried([&](petal_error *error) noexcept { return Calls::save(get(), path.get(), error); });
+    return tried(Calls::save, get(), path.get());
   }
 
   /// What this handle can do: `PETAL_CAN_*`, ORed. 0 if there is no handle.
@@ -148,9 +148,7 @@ class image_owner {
   }
   /// The image into a buffer; returns its size.
   result<std::size_t> try_serialize(void *buffer, std::size_t length) const noexcept {
-    return output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-      return Calls::serialize(get(), buffer, length, written, error);
-    });
+    return output(std::size_t{0}, Calls::serialize, get(), buffer, length);
   }
   /// Gives the image piece by piece, in order, to `write(petal::bytes)`, which returns nothing, or false to stop. An
   /// exception of `write` becomes `status::callback` here, and `serialize_to()` passes the exception on.
@@ -197,9 +195,7 @@ class image_owner {
   template <class Write>
   result<void> serialize_through(Write &write, detail::barrier &barrier) const noexcept {
     writer<Write> to{write, barrier};
-    return tried([&](petal_error *error) noexcept {
-      return Calls::serialize_to(get(), writer<Write>::call, &to, error);
-    });
+    return tried(Calls::serialize_to, get(), writer<Write>::call, &to);
   }
 };
 

@@ -77,21 +77,15 @@ class index : public detail::image_owner<index, petal_index> {
 
   /// Adds a row under an id of yours; gives the number of the row.
   result<std::uint64_t> try_add(std::uint64_t id, bytes row) noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *number, petal_error *error) noexcept {
-      return petal_index_add(get(), id, row.data(), row.size(), number, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_index_add, get(), id, row.data(), row.size());
   }
   /// Removes all rows with an id; gives how many these were.
   result<std::uint64_t> try_remove(std::uint64_t id) noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *removed, petal_error *error) noexcept {
-      return petal_index_remove(get(), id, removed, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_index_remove, get(), id);
   }
   /// Removes the row with a number; gives whether it was there.
   result<bool> try_remove_row(std::uint64_t row) noexcept {
-    return detail::output(false, [&](bool *removed, petal_error *error) noexcept {
-      return petal_index_remove_row(get(), row, removed, error);
-    });
+    return detail::output(false, petal_index_remove_row, get(), row);
   }
   /// How many rows have numbers, with those that were removed.
   std::uint64_t next_row() const noexcept { return petal_index_next_row(get()); }
@@ -103,9 +97,7 @@ class index : public detail::image_owner<index, petal_index> {
   result<std::optional<std::pair<std::uint64_t, std::uint64_t>>> try_row_at(std::uint64_t row) const noexcept {
     bool is_there = false;
     std::pair<std::uint64_t, std::uint64_t> told;
-    auto had = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_get_row_at(get(), row, &is_there, &told.first, &told.second, error);
-    });
+    auto had = detail::tried(petal_index_get_row_at, get(), row, &is_there, &told.first, &told.second);
     if (!had) return had.error();
     return is_there ? std::optional<std::pair<std::uint64_t, std::uint64_t>>(told) : std::nullopt;
   }
@@ -113,9 +105,7 @@ class index : public detail::image_owner<index, petal_index> {
   result<std::vector<std::uint8_t>> try_copy_row(std::uint64_t row) const noexcept {
     std::vector<std::uint8_t> bits;
     if (auto had = detail::allocating([&] { bits.resize((width() + 7) / 8); }); !had) return had.error();
-    auto copied = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_copy_row(get(), row, bits.data(), bits.size(), error);
-    });
+    auto copied = detail::tried(petal_index_copy_row, get(), row, bits.data(), bits.size());
     if (!copied) return copied.error();
     return bits;
   }
@@ -123,15 +113,13 @@ class index : public detail::image_owner<index, petal_index> {
   result<std::optional<std::uint64_t>> try_find_row(std::uint64_t id, std::uint64_t from = 0) const noexcept {
     std::uint64_t row = 0;
     bool found = false;
-    auto asked = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_find_row(get(), id, from, &row, &found, error);
-    });
+    auto asked = detail::tried(petal_index_find_row, get(), id, from, &row, &found);
     if (!asked) return asked.error();
     return found ? std::optional<std::uint64_t>(row) : std::nullopt;
   }
   /// Appends all rows of another index.
   result<void> try_merge(const index &other) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_index_merge(get(), other.get(), error); });
+    return detail::tried(petal_index_merge, get(), other.get());
   }
   /// An index, in its own memory and arranged for searches, with room for `capacity` rows; 0 is as many as there are.
   result<index> try_arrange(std::uint64_t capacity = 0) const noexcept {
@@ -155,9 +143,8 @@ class index : public detail::image_owner<index, petal_index> {
     // No more than there are, however many are asked for.
     const std::size_t room = std::min<std::uint64_t>(k, next_row());
     if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
-    auto searched = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_find_top(get(), query.data(), query.size(), room, &options.get(), hits.data(), &found, error);
-    });
+    auto searched = detail::tried(petal_index_find_top, get(), query.data(), query.size(), room, &options.get(),
+                                  hits.data(), &found);
     if (!searched) return searched.error();
     hits.resize(found);
     return hits;
@@ -171,10 +158,8 @@ class index : public detail::image_owner<index, petal_index> {
     // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { hits.resize(room); }); !had) return had.error();
-      auto searched = detail::tried([&](petal_error *error) noexcept {
-        return petal_index_find_similar(get(), query.data(), query.size(), threshold, &options.get(), hits.data(), room,
-                                    &found, error);
-      });
+      auto searched = detail::tried(petal_index_find_similar, get(), query.data(), query.size(), threshold,
+                                    &options.get(), hits.data(), room, &found);
       if (!searched) return searched.error();
       if (found <= room) break;
     }
@@ -185,10 +170,8 @@ class index : public detail::image_owner<index, petal_index> {
   /// how many these were. See `petal_index_visit_similar()`.
   result<std::uint64_t> try_visit_similar(bytes query, double threshold, petal_index_hit_callback each, void *context,
                                           const index_search_options &options = index_search_options()) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
-      return petal_index_visit_similar(get(), query.data(), query.size(), threshold, &options.get(), each, context,
-                                       found, error);
-    });
+    return detail::output(std::uint64_t{0}, petal_index_visit_similar, get(), query.data(), query.size(), threshold,
+                          &options.get(), each, context);
   }
   /// The ids of all rows that have every bit of a query, in the order of their numbers.
   result<std::vector<std::uint64_t>> try_find_containing(
@@ -198,10 +181,8 @@ class index : public detail::image_owner<index, petal_index> {
     // Most answers are short. For a longer one the first search gives the length.
     for (std::size_t room = 256;; room = found) {
       if (auto had = detail::allocating([&] { ids.resize(room); }); !had) return had.error();
-      auto searched = detail::tried([&](petal_error *error) noexcept {
-        return petal_index_find_containing(get(), query.data(), query.size(), &options.get(), ids.data(), room, &found,
-                                        error);
-      });
+      auto searched = detail::tried(petal_index_find_containing, get(), query.data(), query.size(), &options.get(),
+                                    ids.data(), room, &found);
       if (!searched) return searched.error();
       if (found <= room) break;
     }
@@ -213,10 +194,8 @@ class index : public detail::image_owner<index, petal_index> {
   result<std::uint64_t> try_visit_containing(bytes query, petal_index_row_callback each, void *context,
                                               const index_search_options &options =
                                                   index_search_options()) const noexcept {
-    return detail::output(std::uint64_t{0}, [&](std::uint64_t *found, petal_error *error) noexcept {
-      return petal_index_visit_containing(get(), query.data(), query.size(), &options.get(), each, context, found,
-                                           error);
-    });
+    return detail::output(std::uint64_t{0}, petal_index_visit_containing, get(), query.data(), query.size(),
+                          &options.get(), each, context);
   }
   /// A row of this index, folded to one of `width` bits, which divide the width of the index.
   result<std::vector<std::uint8_t>> try_fold_row(bytes row, petal_index_fold fold, std::uint64_t width) const noexcept {
@@ -224,29 +203,22 @@ class index : public detail::image_owner<index, petal_index> {
     // The library says what is wrong with a greater width.
     const std::size_t length = (std::min(width, this->width()) + 7) / 8;
     if (auto had = detail::allocating([&] { folded.resize(length); }); !had) return had.error();
-    auto made = detail::tried([&](petal_error *error) noexcept {
-      return petal_index_fold_row(get(), row.data(), row.size(), fold, width, folded.data(), folded.size(), error);
-    });
+    auto made = detail::tried(petal_index_fold_row, get(), row.data(), row.size(), fold, width, folded.data(),
+                              folded.size());
     if (!made) return made.error();
     return folded;
   }
   /// The share of rows that have every bit of a query by chance. See `petal_index_expected_false_positive_rate()`.
   result<double> try_expected_false_positive_rate(bytes query) const noexcept {
-    return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
-      return petal_index_expected_false_positive_rate(get(), query.data(), query.size(), rate, error);
-    });
+    return detail::output(0.0, petal_index_expected_false_positive_rate, get(), query.data(), query.size());
   }
   /// Sets the bits of a feature in a row: `bits` of them, or with 0 as many as the index's `feature_bits`.
   result<void> try_add_feature(std::vector<std::uint8_t> &row, bytes feature, std::uint32_t bits = 0) const noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_index_add_feature(get(), row.data(), row.size(), feature.data(), feature.size(), bits, error);
-    });
+    return detail::tried(petal_index_add_feature, get(), row.data(), row.size(), feature.data(), feature.size(), bits);
   }
   /// Sets the bits of the feature with this hash in a row, as `try_add_feature()` does those of a feature.
   result<void> try_add_feature(std::vector<std::uint8_t> &row, hash64 feature, std::uint32_t bits = 0) const noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_index_add_feature_hash(get(), row.data(), row.size(), feature.value, bits, error);
-    });
+    return detail::tried(petal_index_add_feature_hash, get(), row.data(), row.size(), feature.value, bits);
   }
   /// Tanimoto's coefficient of two sets of features, estimated from their rows, and the estimate's standard error.
   result<std::pair<double, double>> try_estimate_similarity(bytes first, bytes second) const noexcept {
@@ -284,9 +256,7 @@ class index : public detail::image_owner<index, petal_index> {
 
   /// Keeps your bytes in the image, instead of those that were there before.
   result<void> try_attach(bytes data) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_index_attach(get(), data.data(), data.size(), error);
-    });
+    return detail::tried(petal_index_attach, get(), data.data(), data.size());
   }
   /// The bytes that `attach()` kept.
   result<std::vector<std::uint8_t>> try_attachment() const noexcept {
@@ -329,7 +299,7 @@ class index : public detail::image_owner<index, petal_index> {
     if (!had) return had.error();
     if (count == 0) return answers;
     auto searched =
-        detail::tried([&](petal_error *error) noexcept { return call(hits.data(), found.data(), error); });
+        detail::tried(call, hits.data(), found.data());
     if (!searched) return searched.error();
     auto split = detail::allocating([&] {
       for (std::size_t i = 0; i < count; i++) {
@@ -360,9 +330,7 @@ class index_builder {
   }
   /// Adds a row under an id of yours.
   result<void> try_add(std::uint64_t id, bytes row) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_index_builder_add(builder_.get(), id, row.data(), row.size(), error);
-    });
+    return detail::tried(petal_index_builder_add, builder_.get(), id, row.data(), row.size());
   }
   /// Makes the index of all rows. The builder takes no more rows then.
   result<index> try_finish() noexcept {

@@ -22,15 +22,11 @@ inline std::size_t kind_count() noexcept { return petal_kind_count(); }
 /// Describes the kind at an index less than `kind_count()`; `handle` and `PETAL_IS_FOREIGN` tell them apart. Skip kinds
 /// with a handle that you do not know.
 inline result<petal_kind_info> try_kind_at(std::size_t index) noexcept {
-  return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
-    return petal_kind_get_at(index, info, error);
-  });
+  return detail::output(detail::sized<petal_kind_info>(), petal_kind_get_at, index);
 }
 /// Describes the kind of a name.
 inline result<petal_kind_info> try_kind_find(c_string name) noexcept {
-  return detail::output(detail::sized<petal_kind_info>(), [&](petal_kind_info *info, petal_error *error) noexcept {
-    return petal_kind_find(name.get(), info, error);
-  });
+  return detail::output(detail::sized<petal_kind_info>(), petal_kind_find, name.get());
 }
 /// Describes a parameter of a kind, by an index less than its `parameter_count`.
 inline result<petal_parameter_info> try_kind_parameter(petal_kind kind, std::size_t index) noexcept {

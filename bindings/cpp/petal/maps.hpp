@@ -111,9 +111,7 @@ class map : public detail::image_owner<map, petal_map> {
 
   /// How many distinct keys there are, and which share of absent keys gets a value.
   result<petal_statistics> try_statistics() const noexcept {
-    return detail::output(detail::sized<petal_statistics>(), [&](petal_statistics *to, petal_error *error) noexcept {
-      return petal_map_get_statistics(get(), to, error);
-    });
+    return detail::output(detail::sized<petal_statistics>(), petal_map_get_statistics, get());
   }
 
 #if PETAL_HPP_EXCEPTIONS

@@ -66,7 +66,7 @@ class router : public detail::image_owner<router, petal_router> {
   std::uint64_t node() const noexcept { return petal_router_get_node(get()); }
   /// Gives the node another number, if it has no edges.
   result<void> try_set_node(std::uint64_t node) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_router_set_node(get(), node, error); });
+    return detail::tried(petal_router_set_node, get(), node);
   }
   /// Inserts a key, which this node has from now on.
   template <class Key>
@@ -98,27 +98,19 @@ class router : public detail::image_owner<router, petal_router> {
   /// Adds an edge to a neighbour. `link` is a number that both ends give to this connection. Of two edges that are
   /// otherwise equal, a query takes the one with the greater weight.
   result<void> try_add_edge(std::uint64_t neighbour, std::uint64_t link = 0, double weight = 0) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_router_add_edge(get(), neighbour, link, weight, error);
-    });
+    return detail::tried(petal_router_add_edge, get(), neighbour, link, weight);
   }
   /// Removes an edge, and what came in over it.
   result<void> try_remove_edge(std::uint64_t neighbour) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_router_remove_edge(get(), neighbour, error);
-    });
+    return detail::tried(petal_router_remove_edge, get(), neighbour);
   }
   /// Sets the weight of an edge.
   result<void> try_set_edge_weight(std::uint64_t neighbour, double weight) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_router_set_edge_weight(get(), neighbour, weight, error);
-    });
+    return detail::tried(petal_router_set_edge_weight, get(), neighbour, weight);
   }
   /// Sets the weight of each level, the first level first. See `petal_router_set_level_weights()`.
   result<void> try_set_level_weights(const double *weights, std::size_t count) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_router_set_level_weights(get(), weights, count, error);
-    });
+    return detail::tried(petal_router_set_level_weights, get(), weights, count);
   }
   /// The numbers of all neighbours.
   result<std::vector<std::uint64_t>> try_neighbours() const noexcept {
@@ -134,10 +126,7 @@ class router : public detail::image_owner<router, petal_router> {
   }
   /// The edge to a neighbour.
   result<petal_router_edge> try_edge(std::uint64_t neighbour) const noexcept {
-    return detail::output(detail::sized<petal_router_edge>(),
-                          [&](petal_router_edge *edge, petal_error *error) noexcept {
-      return petal_router_get_edge(get(), neighbour, edge, error);
-    });
+    return detail::output(detail::sized<petal_router_edge>(), petal_router_get_edge, get(), neighbour);
   }
   /// A message with all levels for a neighbour. The bytes belong to the router, and stay until the router makes another
   /// message or ends.

@@ -88,9 +88,7 @@ class session {
   /// Takes the other side's next message as a whole. Bytes that are not the message that is due change nothing. After
   /// other errors the session has failed, and `send()` has a message that tells the other side.
   result<void> try_receive(bytes message) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_session_receive(get(), message.data(), message.size(), error);
-    });
+    return detail::tried(petal_session_receive, get(), message.data(), message.size());
   }
   /// The numbers that one side has alone: first those of the other side with -1, then those of this side with 1, each
   /// in ascending order.
@@ -107,10 +105,7 @@ class session {
   }
   /// What the session chose, and what it cost so far.
   result<petal_session_statistics> try_statistics() const noexcept {
-    return detail::output(detail::sized<petal_session_statistics>(),
-                          [&](petal_session_statistics *statistics, petal_error *error) noexcept {
-      return petal_session_get_statistics(get(), statistics, error);
-    });
+    return detail::output(detail::sized<petal_session_statistics>(), petal_session_get_statistics, get());
   }
 
 #if PETAL_HPP_EXCEPTIONS

@@ -151,26 +151,20 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   }
   /// Bits of a value: 64, or 0 if the numbers have no values.
   result<std::uint32_t> try_value_bits() const noexcept {
-    return detail::output(std::uint32_t{0}, [&](std::uint32_t *bits, petal_error *error) noexcept {
-      return petal_sketch_value_bits(get(), bits, error);
-    });
+    return detail::output(std::uint32_t{0}, petal_sketch_value_bits, get());
   }
   /// Inserts a key with its value into a sketch with values: its parameter value_bits is 64.
   template <class Key>
   result<void> try_insert_value(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept -> result<void> {
-      return detail::tried([&](petal_error *error) noexcept {
-        return detail::insert_value_in_sketch(get(), one, value, error);
-      });
+      return detail::tried(detail::insert_value_in_sketch, get(), one, value);
     });
   }
   /// Removes a key with the value that it was inserted with.
   template <class Key>
   result<void> try_remove_value(const Key &key, std::uint64_t value) noexcept(detail::is_nothrow_key<Key>()) {
     return detail::with_key(key, [this, value](auto one) noexcept -> result<void> {
-      return detail::tried([&](petal_error *error) noexcept {
-        return detail::remove_value_from_sketch(get(), one, value, error);
-      });
+      return detail::tried(detail::remove_value_from_sketch, get(), one, value);
     });
   }
   /// Inserts key i with the value `values[i]`, in order. `done`, nullable, is always written: how many keys were
@@ -209,7 +203,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// Subtracts another sketch, which was made from the same spec. The sketch then lists numbers that only the other has
   /// with -1.
   result<void> try_subtract(const sketch &other) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_sketch_subtract(get(), other.get(), error); });
+    return detail::tried(petal_sketch_subtract, get(), other.get());
   }
   /// The numbers of the sketch in ascending order: first those with -1, then those with 1. A sketch that lacks its
   /// secret key fails with PETAL_ERR_SECRET_MISSING.
@@ -236,7 +230,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// From now on the handle keeps the keys of this empty sketch in memory, and takes each key only once. See
   /// `petal_sketch_keep_keys()`.
   result<void> try_keep_keys() noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_sketch_keep_keys(get(), error); });
+    return detail::tried(petal_sketch_keep_keys, get());
   }
   /// Whether the handle keeps the keys.
   bool keeps_keys() const noexcept { return petal_sketch_keeps_keys(get()); }
@@ -246,9 +240,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   result<std::vector<std::uint8_t>> try_export_minisketch() const noexcept {
     std::size_t size = 0;
     auto run = [&](void *buffer, std::size_t length) noexcept {
-      return detail::tried([&](petal_error *error) noexcept {
-        return petal_sketch_export_minisketch(get(), buffer, length, &size, error);
-      });
+      return detail::tried(petal_sketch_export_minisketch, get(), buffer, length, &size);
     };
     if (auto told = run(nullptr, 0); !told) return told.error();
     std::vector<std::uint8_t> bytes;
@@ -259,15 +251,11 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// Takes the elements of a serialized sketch of minisketch instead of the numbers that are there. Both sketches have
   /// the same capacity and bits of an element.
   result<void> try_import_minisketch(const void *bytes, std::size_t length) noexcept {
-    return detail::tried([&](petal_error *error) noexcept {
-      return petal_sketch_import_minisketch(get(), bytes, length, error);
-    });
+    return detail::tried(petal_sketch_import_minisketch, get(), bytes, length);
   }
   /// The probability that the sketch cannot list `numbers` numbers, erring on the high side.
   result<double> try_expected_failure_rate(std::uint64_t numbers) const noexcept {
-    return detail::output(0.0, [&](double *rate, petal_error *error) noexcept {
-      return petal_sketch_expected_failure_rate(get(), numbers, rate, error);
-    });
+    return detail::output(0.0, petal_sketch_expected_failure_rate, get(), numbers);
   }
   /// An identifier that two sketches have in common if one can be subtracted from the other.
   result<std::array<std::uint8_t, PETAL_COMPATIBILITY_ID_SIZE>> try_compatibility_id() const noexcept {

@@ -39,21 +39,17 @@ class stream {
 
   /// Sets the most symbols that the stream reads; 2^20 if you do not set it.
   result<void> try_set_limit(std::uint64_t symbols) noexcept {
-    return detail::tried([&](petal_error *error) noexcept { return petal_stream_set_limit(get(), symbols, error); });
+    return detail::tried(petal_stream_set_limit, get(), symbols);
   }
   /// Writes the next coded symbols: at most `symbols`, and only whole ones that the buffer has room for. Returns the
   /// number of bytes. 98 bytes are enough for a symbol.
   result<std::size_t> try_write(std::uint64_t symbols, void *buffer, std::size_t length) noexcept {
-    return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-      return petal_stream_write(get(), symbols, buffer, length, written, error);
-    });
+    return detail::output(std::size_t{0}, petal_stream_write, get(), symbols, buffer, length);
   }
   /// Reads the next bytes of the other side's stream, which may end anywhere. Returns whether the symbols up to here
   /// show all differences.
   result<bool> try_read(const void *bytes, std::size_t length) noexcept {
-    return detail::output(false, [&](bool *is_complete, petal_error *error) noexcept {
-      return petal_stream_read(get(), bytes, length, is_complete, error);
-    });
+    return detail::output(false, petal_stream_read, get(), bytes, length);
   }
   /// The differences that are found so far: 1 for a number that only the sketch has, -1 for one that only the other
   /// side has.

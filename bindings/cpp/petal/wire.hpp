@@ -59,17 +59,13 @@ bytes bytes_of(const Range &range) noexcept(is_nothrow_contiguous<const Range>()
 template <class Of, class Write, class Calls = if_wired<Of>>
 result<void> pack_through(const Of &of, Write &write, barrier &barrier) noexcept {
   writer<Write> to{write, barrier};
-  return tried([&](petal_error *error) noexcept {
-    return Calls::pack_to(of.get(), writer<Write>::call, &to, error);
-  });
+  return tried(Calls::pack_to, of.get(), writer<Write>::call, &to);
 }
 
 template <class Of, class Write, class Calls = if_wired<Of>>
 result<void> delta_through(const Of &older, const Of &newer, Write &write, barrier &barrier) noexcept {
   writer<Write> out{write, barrier};
-  return tried([&](petal_error *error) noexcept {
-    return Calls::delta_to(older.get(), newer.get(), writer<Write>::call, &out, error);
-  });
+  return tried(Calls::delta_to, older.get(), newer.get(), writer<Write>::call, &out);
 }
 
 template <class Of, class Calls = if_wired<Of>>
@@ -103,9 +99,7 @@ template <class Of, class Room, class Calls = detail::if_wired<Of>, class = deta
 result<std::size_t> try_pack_into(const Of &of, Room &&room) noexcept(detail::is_nothrow_contiguous<Room>()) {
   auto *to = std::data(room);
   const std::size_t length = std::size(room);
-  return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-    return Calls::pack(of.get(), to, length, written, error);
-  });
+  return detail::output(std::size_t{0}, Calls::pack, of.get(), to, length);
 }
 /// Gives a filter or map in few bytes, piece by piece and in order, to `write(petal::bytes)`, which returns nothing, or
 /// false to stop. An exception of `write` is dropped and becomes `status::callback`; `pack_to()` passes the exception
@@ -152,9 +146,7 @@ result<std::size_t> try_delta_into(const Of &older, const Of &newer, Room &&room
     detail::is_nothrow_contiguous<Room>()) {
   auto *to = std::data(room);
   const std::size_t length = std::size(room);
-  return detail::output(std::size_t{0}, [&](std::size_t *written, petal_error *error) noexcept {
-    return Calls::delta(older.get(), newer.get(), to, length, written, error);
-  });
+  return detail::output(std::size_t{0}, Calls::delta, older.get(), newer.get(), to, length);
 }
 /// Gives what changed, piece by piece and in order, to `write(petal::bytes)`, as `try_pack_to()` does.
 template <class Of, class Write, class Calls = detail::if_wired<Of>>
@@ -166,9 +158,7 @@ result<void> try_delta_to(const Of &older, const Of &newer, Write &&write) noexc
 /// the newer state may have. A failure changes nothing.
 template <class Of, class Calls = detail::if_wired<Of>>
 result<void> try_patch(Of &older, bytes delta, std::uint64_t most_bytes) noexcept {
-  return detail::tried([&](petal_error *error) noexcept {
-    return Calls::patch(older.get(), delta.data(), delta.size(), most_bytes, error);
-  });
+  return detail::tried(Calls::patch, older.get(), delta.data(), delta.size(), most_bytes);
 }
 /// Changes `older` by a delta in a span or another contiguous range of bytes.
 template <class Of, class Range, class Calls = detail::if_wired<Of>, class = detail::if_bytes<Range>>
