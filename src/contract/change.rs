@@ -104,3 +104,40 @@ pub(crate) fn mark_one<K: Kind + ?Sized>(kind: &K, hash: u64) -> Result<()> {
     fence(Ordering::Release);
     Ok(())
 }
+
+/// [`Insert::insert_one`](super::Insert::insert_one) and
+/// [`Insert::insert_at_once`](super::Insert::insert_at_once) of a kind whose method `insert` takes a hash if
+/// [`super::Base::writable_at_once`] allows it, and always finds room. `insert_of_words!();` stands among the methods.
+macro_rules! insert_of_words {
+    () => {
+        #[inline]
+        fn insert_one(&mut self, hash: u64) -> $crate::error::Result<bool> {
+            match self.insert(hash) {
+                Some(new) => Ok(new),
+                None => $crate::contract::change_one(self, hash, |filter| filter.insert(hash))?
+                    .ok_or_else(|| $crate::error::Status::Internal.into()),
+            }
+        }
+
+        #[inline]
+        fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
+            self.insert(hash)
+        }
+    };
+}
+
+/// [`Remove::remove_one`](super::Remove::remove_one) of a kind that has a method `remove` like that.
+macro_rules! remove_of_words {
+    () => {
+        #[inline]
+        fn remove_one(&mut self, hash: u64) -> $crate::error::Result<bool> {
+            match self.remove(hash) {
+                Some(removed) => Ok(removed),
+                None => $crate::contract::change_one(self, hash, |filter| filter.remove(hash))?
+                    .ok_or_else(|| $crate::error::Status::Internal.into()),
+            }
+        }
+    };
+}
+
+pub(crate) use {insert_of_words, remove_of_words};

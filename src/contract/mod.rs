@@ -34,7 +34,7 @@ pub use crate::batch::workers::Work;
 pub(crate) use base::check_compatible;
 pub use build::{Build, Built, PROGRESS_INTERVAL, Progress};
 pub use capabilities::Capabilities;
-pub(crate) use change::{change_many, change_one, change_words, mark, mark_one};
+pub(crate) use change::{change_many, change_one, change_words, insert_of_words, mark, mark_one, remove_of_words};
 pub use facets::{
     Age, Cardinality, Count, Enumerate, Fold, Grow, INTERVAL_SIGMAS, Insert, Intersect, KeyedKind, Merge, Overlap,
     Rejuvenate, Remove, Resize, SharedAge, SharedInsert,

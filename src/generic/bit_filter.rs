@@ -4,7 +4,7 @@ use crate::batch::ring::{self, Batch, Few, Taken};
 use crate::blocks::{BitLayout, Measure, Probe, View, check_factor};
 use crate::contract::{
     Base, Capabilities, Cardinality, Fold, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, SharedInsert,
-    change_many, change_one, facets, over_base,
+    change_many, facets, insert_of_words, over_base,
 };
 use crate::error::{Result, Status, error};
 use crate::format::Geometry;
@@ -206,18 +206,7 @@ impl<L: BitLayout> Kind for BitFilter<L> {
 }
 
 impl<L: BitLayout> Insert for BitFilter<L> {
-    #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    #[inline]
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     fn insert_few(&mut self, few: &Few, is_asked: bool) -> Option<u64> {
         let (layout, words) = self.parts()?;

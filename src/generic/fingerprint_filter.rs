@@ -6,7 +6,7 @@ use crate::blocks::fingerprint_table::{FingerprintTable, Inserted};
 use crate::blocks::{Measure, View};
 use crate::contract::{
     Base, Cardinality, Count, Enumerate, Insert, Kind, Merge, Overlap, Payload, Remove, Resize, change_many,
-    change_one, facets, over_base,
+    change_one, facets, over_base, remove_of_words,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::sizing::{bloom, hash_floor};
@@ -255,12 +255,7 @@ impl<T: TableKind> Insert for FingerprintFilter<T> {
 }
 
 impl<T: TableKind> Remove for FingerprintFilter<T> {
-    fn remove_one(&mut self, hash: u64) -> Result<bool> {
-        match self.remove(hash) {
-            Some(removed) => Ok(removed),
-            None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
+    remove_of_words!();
 
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
         change_many(self, batch, |filter, batch| {

@@ -6,7 +6,7 @@ use super::sizing::{MAX_SLICES, run};
 use crate::batch::ring::{Batch, Chunk, GROUP, Taken};
 use crate::bits;
 use crate::blocks::Measure;
-use crate::contract::{Age, Base, Insert, Kind, Payload, change_one, change_words, facets, one_by_one, over_base};
+use crate::contract::{Age, Base, Insert, Kind, Payload, change_words, facets, insert_of_words, one_by_one, over_base};
 use crate::error::{Result, Status, error};
 use crate::storage::try_box;
 use core::ops::Range;
@@ -205,16 +205,7 @@ impl Kind for AgePartitioned {
 }
 
 impl Insert for AgePartitioned {
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     /// Keys go into an image in place one by one.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {

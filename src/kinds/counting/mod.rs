@@ -21,7 +21,7 @@ use crate::batch::ring::{self, Batch, Taken};
 use crate::blocks::Measure;
 use crate::contract::{
     Base, Capabilities, Cardinality, Count, InBytes, Insert, Intersect, Kind, Merge, Overlap, Payload, Remove, Row,
-    Sizes, Structure, change_many, change_one, facets, over_base,
+    Sizes, Structure, change_many, facets, insert_of_words, over_base, remove_of_words,
 };
 use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -269,18 +269,7 @@ impl<L: CounterLayout> Kind for Counting<L> {
 }
 
 impl<L: CounterLayout> Insert for Counting<L> {
-    #[inline]
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    #[inline]
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {
         change_many(self, batch, |filter, batch| {
@@ -293,13 +282,7 @@ impl<L: CounterLayout> Insert for Counting<L> {
 }
 
 impl<L: CounterLayout> Remove for Counting<L> {
-    #[inline]
-    fn remove_one(&mut self, hash: u64) -> Result<bool> {
-        match self.remove(hash) {
-            Some(removed) => Ok(removed),
-            None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
+    remove_of_words!();
 
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
         change_many(self, batch, |filter, batch| {

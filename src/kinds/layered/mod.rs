@@ -20,9 +20,9 @@ use crate::bits::{self, GOLDEN, mix};
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
     self, Base, Capabilities, Cardinality, Count, InBytes, Insert, Kind, Overlap, Payload, Row, Sizes, Structure,
-    change_one, facets, over_base,
+    facets, insert_of_words, over_base,
 };
-use crate::error::{Result, Status};
+use crate::error::Result;
 use crate::format::{Geometry, PAYLOAD_UNIT};
 use crate::generic::bit_filter::bits_for;
 use crate::kinds::bloom::layout::{Bloom, MAX_HASHES};
@@ -227,16 +227,7 @@ impl Kind for Layered {
 }
 
 impl Insert for Layered {
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     /// Fetches the lines of the first layer ahead: most keys are new there.
     fn insert_many(&mut self, batch: &mut dyn Batch) -> Taken {

@@ -20,7 +20,7 @@ use crate::bits::mix;
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
     self, Base, Capabilities, InBytes, Insert, Kind, Losses, Payload, Remove, Row, Sizes, Structure, change_one,
-    facets, over_base,
+    facets, over_base, remove_of_words,
 };
 use crate::error::{Error, Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT};
@@ -295,12 +295,7 @@ impl Insert for RemovedSet {
 }
 
 impl Remove for RemovedSet {
-    fn remove_one(&mut self, hash: u64) -> Result<bool> {
-        match self.remove(hash) {
-            Some(removed) => Ok(removed),
-            None => change_one(self, hash, |filter| filter.remove(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
+    remove_of_words!();
 
     fn remove_many(&mut self, batch: &mut dyn Batch) -> Taken {
         let fetch = |filter: &RemovedSet, hash| {

@@ -6,7 +6,7 @@ use crate::batch::ring::{self, Batch, Chunk, GROUP, Taken};
 use crate::bits;
 use crate::blocks::{BitLayout, Measure};
 use crate::contract::{
-    Age, Base, Insert, Kind, Merge, Payload, SharedAge, SharedInsert, change_one, change_words, facets, mark,
+    Age, Base, Insert, Kind, Merge, Payload, SharedAge, SharedInsert, change_words, facets, insert_of_words, mark,
     one_by_one, over_base,
 };
 use crate::error::{Error, Result, Status, error};
@@ -299,16 +299,7 @@ impl Kind for Rotating {
 }
 
 impl Insert for Rotating {
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     /// Keys that fit into the newest generation go through its inner loops. If the generation fills up, and in an image
     /// in place, keys go one after the other.

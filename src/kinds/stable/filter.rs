@@ -4,7 +4,7 @@ use super::cells::Shape;
 use crate::batch::ring::{self, Batch, Taken};
 use crate::bits;
 use crate::blocks::Measure;
-use crate::contract::{Age, Base, Insert, Kind, Payload, change_one, change_words, facets, one_by_one, over_base};
+use crate::contract::{Age, Base, Insert, Kind, Payload, change_words, facets, insert_of_words, one_by_one, over_base};
 use crate::error::{Result, Status, error};
 use crate::storage::try_box;
 use core::sync::atomic::Ordering;
@@ -190,16 +190,7 @@ impl Kind for Stable {
 }
 
 impl Insert for Stable {
-    fn insert_one(&mut self, hash: u64) -> Result<bool> {
-        match self.insert(hash) {
-            Some(new) => Ok(new),
-            None => change_one(self, hash, |filter| filter.insert(hash))?.ok_or_else(|| Status::Internal.into()),
-        }
-    }
-
-    fn insert_at_once(&mut self, hash: u64) -> Option<bool> {
-        self.insert(hash)
-    }
+    insert_of_words!();
 
     /// Keys go into an image in place one after the other. Elsewhere the lines of a key's cells, and of the cells that
     /// are decremented before it, come while other keys are inserted.
