@@ -197,9 +197,9 @@ fn what_cannot_be_streamed_is_refused() {
 /// A hundred thousand mutated streams: none is complete with wrong numbers, none reads more symbols than its limit, and
 /// none lists more keys than it read symbols.
 ///
-/// The counts of symbols have no check. Two numbers, one of each side, may be in the same symbols but for one, which has
-/// one of them alone. With another sign the count of that symbol makes the stream that of other sets, in which the two
-/// have changed sides. That happens to few streams.
+/// The counts of symbols have no check. Two numbers, one of each side, may be in the same symbols but for one, which
+/// has one of them alone. With another sign the count of that symbol makes the stream that of other sets, in which the
+/// two have changed sides. That happens to few streams.
 #[test]
 fn mutated_streams_are_never_wrong() {
     const LIMIT: u64 = 60;

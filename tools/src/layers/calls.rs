@@ -110,12 +110,13 @@ mod tests {
     #[test]
     fn arguments_come_from_the_signature_and_the_header() {
         let header = "petal_status petal_x_add(petal_x *x, uint64_t id, const void *row, size_t length, uint64_t *at,\n  \
-                      petal_error *error);\npetal_status petal_x_merge(petal_x *x, const petal_x *other, petal_error *error);";
+                      petal_error *error);\n\
+                      petal_status petal_x_merge(petal_x *x, const petal_x *other, petal_error *error);";
         let functions = headers::functions(header);
         let add = "func (x *X) Add(id uint64, row []byte) (at uint64, err error) {\n\
                    \treturn answered(\"petal.X.Add\", func(answer *uint64, failure *C.petal_error) {\n\
                    \t\tC.petal_go_x_add(x.toChange(), C.uint64_t(id), nonNil(row), C.size_t(len(row)), \
-                   (*C.uint64_t)(answer),\n\t\t\tfailure)\n\t})\n}\n";
+                   (*C.uint64_t)(answer), failure)\n\t})\n}\n";
         let merge = "func (x *X) Merge(other *X) error {\n\
                      \treturn called(\"petal.X.Merge\", func(failure *C.petal_error) {\n\
                      \t\tC.petal_x_merge(x.toChange(), other.raw(), failure)\n\t})\n}\n";

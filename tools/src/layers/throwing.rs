@@ -4,9 +4,9 @@ use super::{headers, prose, read};
 use crate::Generated;
 use std::path::Path;
 
-/// `bindings/cpp/petal/throwing`: a file for each class that has operations `try_name()`, which the class includes among
-/// its members, and one for each header that has such functions. An operation whose throwing form is written by hand,
-/// with the same parameters, is left out, and so are those that make an object, which constructors stand for.
+/// `bindings/cpp/petal/throwing`: a file for each class that has operations `try_name()`, which the class includes
+/// among its members, and one for each header that has such functions. An operation whose throwing form is written by
+/// hand, with the same parameters, is left out, and so are those that make an object, which constructors stand for.
 pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
     let folder = root.join("bindings/cpp/petal");
     let mut names: Vec<_> = std::fs::read_dir(&folder)
@@ -161,8 +161,10 @@ mod tests {
     fn forms_throw_where_none_is_written_by_hand() {
         let text = "\nclass x : y<z> {\n\
                     \x20 static result<x> try_open(c_string path, const o &options = {}) noexcept {\n  }\n\
-                    \x20 template <class Key>\n  result<void> try_add(const Key &key,\n    list<int, 2> *of) noexcept(a<Key>()) {\n  }\n\
-                    \x20 result<std::pair<int, int>> try_get() const noexcept {\n    return result<int>(try_other());\n  }\n\
+                    \x20 template <class Key>\n  result<void> try_add(const Key &key,\n    list<int, 2> *of) \
+                    noexcept(a<Key>()) {\n  }\n\
+                    \x20 result<std::pair<int, int>> try_get() const noexcept {\n    \
+                    return result<int>(try_other());\n  }\n\
                     \x20 result<void> try_save(c_string path) noexcept {\n  }\n  void save(c_string path) {\n  }\n};\n";
         let expected = "  static x open(c_string path, const o &options = {}) { return try_open(path, options).value(); }\n\
                         \x20 template <class Key>\n  void add(const Key &key, list<int, 2> *of) {\n\
