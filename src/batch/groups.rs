@@ -1,6 +1,6 @@
-//! Batches that are answered eight keys at a time, for kernels that read each key's own places: one vector of eight keys,
-//! or two of four. The places of a group of keys are computed as soon as its hashes come, and the lines of a group are
-//! fetched while the group before it is answered.
+//! Batches that are answered eight keys at a time, for kernels that read each key's own places: one vector of eight
+//! keys, or two of four. The places of a group of keys are computed as soon as its hashes come, and the lines of a group
+//! are fetched while the group before it is answered.
 
 use super::ring::{Batch, Few, GROUP};
 use crate::hash::xxh3;
@@ -13,9 +13,9 @@ const TOGETHER: usize = 8;
 pub const EIGHTS: usize = GROUP / TOGETHER;
 
 /// Answers a batch. `find` works out the places of a group's keys, `fetch` asks for the lines of the i-th vector of a
-/// group, and `answer` answers its `WIDTH` keys: bit j is that of the j-th. A second number says which keys it leaves to
-/// `alone`, which answers the j-th key of a group. Such keys come after all others of the group, so that no branch has
-/// to guess which they are.
+/// group, and `answer` answers its `WIDTH` keys: bit j is that of the j-th. A second number says which keys it leaves
+/// to `alone`, which answers the j-th key of a group. Such keys come after all others of the group, so that no branch
+/// has to guess which they are.
 #[inline(always)]
 pub fn in_turns<const WIDTH: usize, Group>(
     [mut asked, mut later]: [Group; 2],

@@ -117,7 +117,8 @@ operations! {
     nonzero(x: Vector) -> u8 = _mm512_test_epi64_mask(x, x);
     /// The lanes whose highest bit is set.
     negative(x: Vector) -> Mask = _mm512_movepi64_mask(x);
-    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below 0.
+    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below
+    /// 0.
     within(x: Vector, limit: Vector) -> Mask = less(x, limit);
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = x & y;

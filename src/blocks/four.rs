@@ -122,7 +122,8 @@ operations! {
     nonzero(x: Vector) -> u8 = signs(_mm256_cmpeq_epi64(x, _mm256_setzero_si256())) ^ 0xf;
     /// The lanes whose highest bit is set.
     negative(x: Vector) -> Mask = _mm256_cmpgt_epi64(_mm256_setzero_si256(), x);
-    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below 0.
+    /// The lanes of numbers from 0 on that are less than others, which are below 2^63. Numbers from 2^63 on are below
+    /// 0.
     within(x: Vector, limit: Vector) -> Mask = without(less(x, limit), negative(x));
     /// The lanes of both masks.
     both(x: Mask, y: Mask) -> Mask = _mm256_and_si256(x, y);

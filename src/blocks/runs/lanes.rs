@@ -1,8 +1,9 @@
 //! The inner loops for processors with vectors, which also find and count bits in one instruction.
 //!
 //! A vector holds four or eight keys of a batch. The kernel computes the whole way of a key whether or not its quotient
-//! has a run, and whatever the run is, because chance decides on both, and a processor that guesses is wrong every other
-//! time. Most runs lie in the eight bytes from their start on; the few keys whose run does not are answered one by one.
+//! has a run, and whatever the run is, because chance decides on both, and a processor that guesses is wrong every
+//! other time. Most runs lie in the eight bytes from their start on; the few keys whose run does not are answered one
+//! by one.
 //!
 //! The bit of a rank is found lane by lane: by PDEP, which puts a single bit where the bit of that rank is, or by plain
 //! code on processors where PDEP takes dozens of steps.
@@ -172,8 +173,9 @@ macro_rules! kernel {
         unsafe fn heads(start: *const u8, blocks: &Numbers) -> [Vector; 3] {
             // SAFETY: the caller promises that a whole block is readable from each of these places after the start on.
             // A block is its offset, two times eight bytes, and more than six bytes after that.
-            let (offset, [occupieds, runends]) =
-                unsafe { (read_each(start, blocks), read_pairs(start.add(2), blocks)) };
+            let offset = unsafe { read_each(start, blocks) };
+            // SAFETY: as above.
+            let [occupieds, runends] = unsafe { read_pairs(start.add(2), blocks) };
             [and(offset, all(0xffff)), occupieds, runends]
         }
 

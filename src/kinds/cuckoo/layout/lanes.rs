@@ -1,6 +1,6 @@
-//! The inner loops for processors with vectors of four or eight numbers. In lookups of batches a key is a lane, from its
-//! hash to its answer. That needs buckets that lie within eight bytes wherever they begin. The places of a group of keys
-//! are found when its hashes come, and its lines are fetched while the previous group is answered.
+//! The inner loops for processors with vectors of four or eight numbers. In lookups of batches a key is a lane, from
+//! its hash to its answer. That needs buckets that lie within eight bytes wherever they begin. The places of a group of
+//! keys are found when its hashes come, and its lines are fetched while the previous group is answered.
 
 use crate::blocks::lanes::for_lanes;
 
