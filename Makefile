@@ -14,9 +14,9 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
-.PHONY: test-registries test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak soak-redis soak-aarch64
-.PHONY: bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs bench-billion bench-compact
-.PHONY: bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
+.PHONY: dist test-registries test-dist test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
+.PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
+.PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
 # REDIS=1: the command with `petal redis`, which brings TLS along.
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -133,6 +133,17 @@ test-registries: ## what would be published at the registries of crates, npm and
 	@echo "== $@: packaging/registries.sh $(PART)"
 	@packaging/registries.sh "$(abspath $(TARGET))" $(PART)
 
+# TARGETS="x86_64-linux-musl": these only; packaging/dist.sh lists them. HURRY=1: compiled fast, for tests.
+HURRIED = $(if $(HURRY),CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+  CARGO_PROFILE_RELEASE_LTO=off)
+dist: ## archives of the library and the command for other systems, in build/dist
+	@$(HURRIED) packaging/dist.sh "$(abspath $(TARGET))" "$(BUILD)/dist" $(TARGETS)
+
+test-dist: ## what `make dist` made, unpacked, linked and run: in Debian 11, in an emulator, with musl, by Go
+	@echo "== $@: packaging/dist-test.sh"
+	@packaging/dist-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
+	@packaging/go-modules-test.sh "$(BUILD)/dist"
+
 # No stage of `make test-all` yet.
 test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
 	@echo "== $@: tests/windows/run.sh"
@@ -206,6 +217,8 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
 	cargo bench --locked -p petal-suite --bench soak -- $(SOAK)
 	$(MAKE) --no-print-directory test-registries
+	$(MAKE) --no-print-directory dist TARGETS=$$(uname -m)-linux-gnu
+	$(MAKE) --no-print-directory test-dist
 
 # AARCH64=package: one part of it, of rust, c and package.
 soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours

@@ -1,14 +1,14 @@
-#!/bin/sh
-# go-modules.sh FOLDER [OTHER...]: writes Go's modules of this tree into FOLDER as a proxy serves them, so that
+#!/bin/bash
+# go-modules.sh FOLDER [DIST]: writes Go's modules of this tree into FOLDER as a proxy serves them, so that
 # GOPROXY=file://FOLDER gives them to any program. Go itself makes them, from a repository with the tags that a release
 # has, so they have just what Go would take from the published one. The modules that they need come along from the
-# proxy that Go is set up for. OTHER: folders of further modules, which are laid beside, as packaging/go-archives.sh
-# makes them.
-set -eu
+# proxy that Go is set up for. With DIST, the folder of `make dist`, package petal comes with the C library
+# (packaging/go-archives.sh), and otherwise it links the installed one.
+set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
-shift
+dist=${2-}
 address=$(sed -n 's/^repository = "\(.*\)"$/\1/p' "$root/Cargo.toml")
 version=v$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
 modules="bindings/go bindings/go/bloom integrations/redis/go"
@@ -21,10 +21,11 @@ mkdir "$repository"
 (cd "$root" && git ls-files -z --cached --others --exclude-standard -- bindings/go integrations/redis/go LICENSE-MIT |
     while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
     tar --create --null --files-from=-) | tar --extract --directory "$repository"
-for other in "$@"; do
-    cp -R "$other" "$repository/bindings/go/"
-    modules="$modules bindings/go/$(basename "$other")"
-done
+if [ -n "$dist" ]; then
+    for folder in $("$root/packaging/go-archives.sh" "$dist" "$repository/bindings/go"); do
+        modules="bindings/go/$folder $modules"
+    done
+fi
 in_repository() {
     git -C "$repository" -c user.name=petal -c user.email=petal@localhost -c commit.gpgsign=false "$@"
 }
@@ -44,7 +45,7 @@ export GOMODCACHE="$work/modules" GOFLAGS=-modcacherw GOWORK=off GONOSUMDB="${ad
 for module in $modules; do
     (cd "$work" && GOPROXY=direct go mod download "${address#https://}/$module@$version")
     # What the module needs is known to its own go.mod.
-    (cd "$repository/$module" && GOPROXY="$proxy" GONOSUMDB="${address#https://}" go mod download all)
+    (cd "$repository/$module" && GOPROXY="file://$work/modules/cache/download,$proxy" go mod download all)
 done
 cp -R "$work/modules/cache/download/." "$out/"
 rm -rf "$out"/sumdb

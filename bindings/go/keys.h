@@ -9,7 +9,7 @@
 #error petal.h was not found. Install the C library: run `make install` in the repository of Petal. \
 If it is elsewhere, in the folder P: \
 export CGO_CFLAGS=-IP/include CGO_LDFLAGS="-LP/lib -Wl,-rpath,P/lib". \
-Or import github.com/petal-filter/petal/bindings/go/view, which needs no C library. More is in README.md.
+Or import github.com/petal-filter/petal/bindings/go/view, which needs no C library. More is in docs/go.md.
 #define PETAL_GO_MISSING
 #endif
 #endif
