@@ -79,8 +79,10 @@ impl Prepared {
         debug_assert!(i + WIDTH <= GROUP);
         let place = prepared.as_mut_ptr();
         // SAFETY: only addresses of places in memory are taken; nothing is read.
-        let places = unsafe { [&raw mut (*place).keys, &raw mut (*place).blocks, &raw mut (*place).masks] };
-        places.map(|place| place.cast::<u64>().wrapping_add(i))
+        let [keys, blocks, masks] =
+            unsafe { [&raw mut (*place).keys, &raw mut (*place).blocks, &raw mut (*place).masks] };
+        let at = |array: *mut [u64; GROUP]| array.cast::<u64>().wrapping_add(i);
+        [at(keys), at(blocks), at(masks)]
     }
 
     /// Pulls the hashes of the next group, and fills the vector up in which they end. Returns how many hashes came.
@@ -112,12 +114,10 @@ impl Missing {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
     fn any(&self) -> u64 {
-        let [low, high] = [0, GROUP / 2].map(|half| {
-            // SAFETY: 32 masks of 16 bits are a vector, and the array is aligned as one.
-            let masks = unsafe { _mm512_load_si512(self.0.as_ptr().add(half).cast()) };
-            u64::from(_mm512_test_epi16_mask(masks, masks))
-        });
-        low | high << (GROUP / 2)
+        let masks = self.0.as_ptr().cast::<__m512i>();
+        // SAFETY: 32 masks of 16 bits are a vector, there are two of them, and the array is aligned as one.
+        let (low, high) = unsafe { (_mm512_load_si512(masks), _mm512_load_si512(masks.add(1))) };
+        u64::from(_mm512_test_epi16_mask(low, low)) | u64::from(_mm512_test_epi16_mask(high, high)) << (GROUP / 2)
     }
 }
 
@@ -210,7 +210,9 @@ pub fn run(
     let mut missing = Missing([0; GROUP]);
 
     let mut count = Prepared::pull(now, batch);
-    steps(count).for_each(|i| prepare_from(i, now, fetching, &prepare));
+    for i in steps(count) {
+        prepare_from(i, now, fetching, &prepare);
+    }
     while count > 0 {
         let more = if count == GROUP { Prepared::pull(next, batch) } else { 0 };
         if more == GROUP {
@@ -220,8 +222,12 @@ pub fn run(
                 step_from(i, now, &mut missing, &step);
             }
         } else {
-            steps(more).for_each(|i| prepare_from(i, next, fetching, &prepare));
-            steps(count).for_each(|i| step_from(i, now, &mut missing, &step));
+            for i in steps(more) {
+                prepare_from(i, next, fetching, &prepare);
+            }
+            for i in steps(count) {
+                step_from(i, now, &mut missing, &step);
+            }
         }
         match answer {
             Answer::Found => batch.answer(!missing.any(), count),

@@ -16,16 +16,18 @@ pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
 /// the one before.
 #[inline]
 #[target_feature(enable = "avx2")]
+#[allow(clippy::needless_range_loop, reason = "iterators that are not inlined would be compiled without AVX2")]
 fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
-    let rotated_49 = |x| _mm256_or_si256(_mm256_slli_epi64::<49>(x), _mm256_srli_epi64::<15>(x));
-    let rotated_24 = |x| _mm256_or_si256(_mm256_slli_epi64::<24>(x), _mm256_srli_epi64::<40>(x));
-    let mut x: [__m256i; GROUPS] = core::array::from_fn(|i| {
+    let mut x = [flip; GROUPS];
+    for i in 0..GROUPS {
         // SAFETY: four numbers.
         let keys = unsafe { _mm256_loadu_si256(keys[i].as_ptr().cast()) };
         // Exchanges the halves of each number.
-        let x = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
-        _mm256_xor_si256(x, _mm256_xor_si256(rotated_49(x), rotated_24(x)))
-    });
+        let mixed = _mm256_xor_si256(_mm256_shuffle_epi32::<0b10_11_00_01>(keys), flip);
+        let rotated_49 = _mm256_or_si256(_mm256_slli_epi64::<49>(mixed), _mm256_srli_epi64::<15>(mixed));
+        let rotated_24 = _mm256_or_si256(_mm256_slli_epi64::<24>(mixed), _mm256_srli_epi64::<40>(mixed));
+        x[i] = _mm256_xor_si256(mixed, _mm256_xor_si256(rotated_49, rotated_24));
+    }
     for x in &mut x {
         *x = in_turn(multiply(*x, MULTIPLIER));
     }
@@ -35,11 +37,10 @@ fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u6
     for x in &mut x {
         *x = in_turn(multiply(*x, MULTIPLIER));
     }
-    for (x, hashes) in x.into_iter().zip(hashes) {
+    for i in 0..GROUPS {
+        let hash = _mm256_xor_si256(x[i], _mm256_srli_epi64::<28>(x[i]));
         // SAFETY: four numbers.
-        unsafe {
-            _mm256_storeu_si256(hashes.as_mut_ptr().cast(), _mm256_xor_si256(x, _mm256_srli_epi64::<28>(x)));
-        }
+        unsafe { _mm256_storeu_si256(hashes[i].as_mut_ptr().cast(), hash) };
     }
 }
 

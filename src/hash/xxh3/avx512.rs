@@ -38,11 +38,16 @@ pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__
 /// [`hash`] from memory to memory.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[allow(clippy::needless_range_loop, reason = "iterators that are not inlined would be compiled without AVX-512")]
 fn hash_in_memory<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
-    let x = hash::<GROUPS>(flip, core::array::from_fn(|i| load_up_to_eight(&keys[i])));
-    for (x, hashes) in x.into_iter().zip(hashes) {
+    let mut x = [flip; GROUPS];
+    for i in 0..GROUPS {
+        x[i] = load_up_to_eight(&keys[i]);
+    }
+    let x = hash::<GROUPS>(flip, x);
+    for i in 0..GROUPS {
         // SAFETY: eight numbers.
-        unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().cast(), x) };
+        unsafe { _mm512_storeu_si512(hashes[i].as_mut_ptr().cast(), x[i]) };
     }
 }
 

@@ -5,7 +5,7 @@ use super::two_blocks::in_two_blocks;
 use super::{block, block_mut, fetch, lanes};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::{BYTES_OF_BITS, prefetch};
-use crate::blocks::block_kernel::SALTS;
+use crate::blocks::block_kernel::WIDE_SALTS;
 use crate::blocks::block_kernel::avx2::{load_half_line, not_zero, words_of};
 use crate::blocks::block_kernel::{BlockKernel, Fills, one_key_at_a_time, set_lacking};
 use crate::hash::xxh3::avx2::hash_u64s;
@@ -20,17 +20,22 @@ pub static KERNEL: BlockKernel =
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits_of(mask: u16, key: u64) -> [__m256i; 2] {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
+    let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     let key = _mm256_set1_epi64x(key as i64);
-    let salts = [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)];
-    core::array::from_fn(|half| {
-        let product = _mm256_mul_epu32(key, salts[half]);
-        // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
-        let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
-        // The shifted number is 1 in the lanes of the mask and 0 in the others.
-        let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
-        _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), numbers)
-    })
+    let [low, high] = mask.to_le_bytes();
+    [half_of(low, key, _mm256_setr_epi64x(a, b, c, d)), half_of(high, key, _mm256_setr_epi64x(e, f, g, h))]
+}
+
+/// The bits of a key in half a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn half_of(mask: u8, key: __m256i, salts: __m256i) -> __m256i {
+    let product = _mm256_mul_epu32(key, salts);
+    // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
+    let numbers = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), _mm256_set1_epi32(31));
+    // The shifted number is 1 in the lanes of the mask and 0 in the others.
+    let ones = BYTES_OF_BITS[usize::from(mask)];
+    _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), numbers)
 }
 
 /// Whether a key may be there.

@@ -4,7 +4,7 @@ use super::two_blocks::in_two_blocks;
 use super::{BLOCK_WORDS, block, block_mut, lanes, portable};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::prefetch;
-use crate::blocks::block_kernel::SALTS;
+use crate::blocks::block_kernel::WIDE_SALTS;
 use crate::blocks::block_kernel::avx512::{
     Answer, Step, eight, is_vectorised, load_line, multiply_low_halves, run, run_few,
 };
@@ -41,7 +41,7 @@ pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 pub(super) fn salts() -> __m512i {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
+    let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     _mm512_setr_epi64(a, b, c, d, e, f, g, h)
 }
 

@@ -1,10 +1,9 @@
 //! The split-block layout for AVX2. The block of a key is scalar arithmetic, for which the processor has other ports,
 //! so keys go one by one; the bits and the block are vectors.
 
-use super::{block, block_mut, fetch};
+use super::{SIGNED_SALTS, block, block_mut, fetch};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::prefetch;
-use crate::blocks::block_kernel::SALTS;
 use crate::blocks::block_kernel::avx2::{load_half_line, not_zero, words_of};
 use crate::blocks::block_kernel::{BlockKernel, Fills, one_key_at_a_time, set_lacking};
 use crate::hash::xxh3::avx2::hash_u64s;
@@ -19,7 +18,7 @@ pub static KERNEL: BlockKernel =
 #[inline]
 #[target_feature(enable = "avx2")]
 fn bits_of(key: u64) -> __m256i {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(|salt| salt as i32);
+    let [a, b, c, d, e, f, g, h] = SIGNED_SALTS;
     let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), _mm256_setr_epi32(a, b, c, d, e, f, g, h));
     _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(product))
 }

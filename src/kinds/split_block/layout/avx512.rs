@@ -1,6 +1,6 @@
 //! The split-block layout for AVX-512: a block is half a vector.
 
-use super::{BLOCK_WORDS, SALTS, block, block_mut, portable};
+use super::{BLOCK_WORDS, SIGNED_SALTS, block, block_mut, portable};
 use crate::batch::ring::{self, Batch, Few};
 use crate::bits::prefetch;
 use crate::blocks::block_kernel::avx512::{Answer, Step, eight, is_vectorised, multiply_low_halves, run, run_few};
@@ -42,7 +42,7 @@ fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn salts() -> __m256i {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(|salt| salt as i32);
+    let [a, b, c, d, e, f, g, h] = SIGNED_SALTS;
     _mm256_setr_epi32(a, b, c, d, e, f, g, h)
 }
 

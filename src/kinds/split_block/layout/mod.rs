@@ -16,6 +16,17 @@ use crate::bits::prefetch;
 use crate::blocks::block_kernel::{BlockKernel, SALTS};
 use crate::simd::Instructions;
 
+/// The multipliers as the vector instructions want them.
+#[cfg(target_arch = "x86_64")]
+const SIGNED_SALTS: [i32; 8] = {
+    let (mut signed, mut lane) = ([0; 8], 0);
+    while lane < signed.len() {
+        signed[lane] = SALTS[lane] as i32;
+        lane += 1;
+    }
+    signed
+};
+
 /// 64-bit words in a block.
 pub const BLOCK_WORDS: usize = 4;
 

@@ -4,7 +4,7 @@
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
 use crate::bits::BYTES_OF_BITS;
-use crate::blocks::block_kernel::SALTS;
+use crate::blocks::block_kernel::WIDE_SALTS;
 use crate::blocks::block_kernel::avx2::load_half_line;
 use crate::kinds::blocked::layout::{block, block_mut, fetch, lanes};
 use core::arch::x86_64::*;
@@ -28,20 +28,24 @@ struct Half {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn halves(lines: Lines, key: u64) -> [Half; 2] {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
-    let salts = [_mm256_setr_epi64x(a, b, c, d), _mm256_setr_epi64x(e, f, g, h)];
-    let (mask, key) = (lanes(lines.masks, key), _mm256_set1_epi64x(key as i64));
+    let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
+    let ([low, high], key) = (lanes(lines.masks, key).to_le_bytes(), _mm256_set1_epi64x(key as i64));
+    [half(lines, low, key, _mm256_setr_epi64x(a, b, c, d)), half(lines, high, key, _mm256_setr_epi64x(e, f, g, h))]
+}
+
+/// The counters of a key in half a block.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn half(lines: Lines, mask: u8, key: __m256i, salts: __m256i) -> Half {
     let (start_bits, width) = (_mm256_set1_epi32(lines.start_bits() as i32), _mm_cvtsi32_si128(lines.width as i32));
-    core::array::from_fn(|half| {
-        let product = _mm256_mul_epu32(key, salts[half]);
-        // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
-        let starts = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), start_bits);
-        let ones = BYTES_OF_BITS[usize::from(mask.to_le_bytes()[half])];
-        let lowest = _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), starts);
-        // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls out
-        // of the lane.
-        Half { starts, lowest, counters: _mm256_sub_epi32(_mm256_sll_epi32(lowest, width), lowest) }
-    })
+    let product = _mm256_mul_epu32(key, salts);
+    // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
+    let starts = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), start_bits);
+    let ones = BYTES_OF_BITS[usize::from(mask)];
+    let lowest = _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), starts);
+    // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls out of the
+    // lane.
+    Half { starts, lowest, counters: _mm256_sub_epi32(_mm256_sll_epi32(lowest, width), lowest) }
 }
 
 impl Half {

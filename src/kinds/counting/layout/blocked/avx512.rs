@@ -2,7 +2,7 @@
 
 use super::{LineKernel, Lines, one_key_at_a_time};
 use crate::batch::ring::{self, Batch};
-use crate::blocks::block_kernel::SALTS;
+use crate::blocks::block_kernel::WIDE_SALTS;
 use crate::blocks::block_kernel::avx512::load_line;
 use crate::kinds::blocked::layout::{block, block_mut, fetch, lanes};
 use core::arch::x86_64::*;
@@ -16,7 +16,7 @@ pub static KERNEL: LineKernel =
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn starts(lines: Lines, key: u64) -> __m512i {
-    let [a, b, c, d, e, f, g, h] = SALTS.map(i64::from);
+    let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), _mm512_setr_epi64(a, b, c, d, e, f, g, h));
     // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36. The lowest of these bits only
     // say a place within the counter.
