@@ -37,7 +37,9 @@ pub fn in_turns<const WIDTH: usize, Group>(
         let mut both = [0; 2];
         for i in 0..count.div_ceil(TOGETHER) {
             if i * TOGETHER < more {
-                vectors::<WIDTH>(i).for_each(|i| fetch(&later, i));
+                for i in vectors::<WIDTH>(i) {
+                    fetch(&later, i);
+                }
             }
             both = with_eight::<WIDTH>(both, i, |i| answer(&asked, i));
         }
@@ -58,10 +60,10 @@ fn vectors<const WIDTH: usize>(i: usize) -> core::ops::Range<usize> {
 fn with_eight<const WIDTH: usize>(both: [u64; 2], i: usize, answer: impl Fn(usize) -> [u8; 2]) -> [u64; 2] {
     let mut eight = [0; 2];
     for (part, i) in vectors::<WIDTH>(i).enumerate() {
-        let some = answer(i);
-        eight = [0, 1].map(|which| eight[which] | some[which] << (part * WIDTH));
+        let [first, second] = answer(i);
+        eight = [eight[0] | first << (part * WIDTH), eight[1] | second << (part * WIDTH)];
     }
-    [0, 1].map(|which| both[which] | u64::from(eight[which]) << (i * TOGETHER))
+    [both[0] | u64::from(eight[0]) << (i * TOGETHER), both[1] | u64::from(eight[1]) << (i * TOGETHER)]
 }
 
 /// The answers of the keys in `left` among the first `count` of a group.
@@ -92,7 +94,9 @@ pub fn in_one_turn<const WIDTH: usize, Group>(
     }
     find(hashes, &mut asked);
     let eights = count.div_ceil(TOGETHER);
-    (0..eights).for_each(|i| vectors::<WIDTH>(i).for_each(|i| fetch(&asked, i)));
+    for i in 0..eights * (TOGETHER / WIDTH) {
+        fetch(&asked, i);
+    }
     let mut both = [0; 2];
     for i in 0..eights {
         both = with_eight::<WIDTH>(both, i, |i| answer(&asked, i));

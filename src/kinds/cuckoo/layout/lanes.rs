@@ -141,15 +141,14 @@ macro_rules! kernel {
         fn find(buckets: &Buckets, hashes: &[u64; GROUP], group: &mut Group) {
             let (count, size) = (all(buckets.count), all(buckets.size));
             let (one, greatest, golden) = (all(1), all(buckets.greatest), all(GOLDEN));
-            let vectors = hashes.as_chunks().0.iter();
-            for ((hashes, fingerprints), places) in vectors.zip(&mut group.fingerprints).zip(&mut group.buckets) {
+            for (i, hashes) in hashes.as_chunks().0.iter().enumerate() {
                 let hash = load(hashes);
                 let fingerprint = add(reduce(multiply(hash, golden), greatest), one);
                 let first = reduce(hash, count);
                 let second = other(first, fingerprint, count);
-                store(fingerprints, fingerprint);
-                store(&mut places[0], multiply_halves(first, size));
-                store(&mut places[1], multiply_halves(second, size));
+                store(&mut group.fingerprints[i], fingerprint);
+                store(&mut group.buckets[i][0], multiply_halves(first, size));
+                store(&mut group.buckets[i][1], multiply_halves(second, size));
             }
         }
 

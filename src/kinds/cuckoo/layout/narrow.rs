@@ -59,7 +59,7 @@ impl Buckets {
     #[inline(always)]
     fn equal(&self, pair: [u64; 2], fingerprint: u64) -> [u64; 2] {
         let pattern = fingerprint * self.ones;
-        pair.map(|eight| self.zeros(eight ^ pattern))
+        [self.zeros(pair[0] ^ pattern), self.zeros(pair[1] ^ pattern)]
     }
 
     /// Changes one slot of a bucket: the slot of the lowest bit of `highs`. The bucket must not lie in the last few
@@ -92,8 +92,8 @@ impl Buckets {
     #[inline(always)]
     pub(super) fn narrow_contains(&self, words: &(impl Source + ?Sized), place: Place) -> Option<bool> {
         let pattern = place.fingerprint * self.ones;
-        let [here, there] = self.pair(words, place)?.map(|eight| self.taken(eight ^ pattern));
-        Some(!(here & there) & self.highs != 0)
+        let [here, there] = self.pair(words, place)?;
+        Some(!(self.taken(here ^ pattern) & self.taken(there ^ pattern)) & self.highs != 0)
     }
 
     #[inline(always)]
@@ -109,7 +109,7 @@ impl Buckets {
     pub(super) fn narrow_insert(&self, words: &mut [u64], place: Place) -> Option<bool> {
         let Place { fingerprint, bucket, other } = place;
         let pair = self.pair(words, place)?;
-        let [here, there] = pair.map(|eight| self.zeros(eight));
+        let [here, there] = [self.zeros(pair[0]), self.zeros(pair[1])];
         if here | there == 0 {
             return None;
         }

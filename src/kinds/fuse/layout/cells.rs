@@ -38,7 +38,11 @@ pub(super) fn together<const K: usize>(words: &[AtomicU64], width: u32, bits: [u
 /// Outside of the words zeros are read.
 #[inline(always)]
 pub(super) fn together_of_bytes<const K: usize>(words: &[AtomicU64], width: u32, cells: [u64; K]) -> u64 {
-    cells.iter().fold(0, |all, cell| all ^ bits::read_unaligned(words, cell.wrapping_mul(width.into())))
+    let mut together = 0;
+    for cell in cells {
+        together ^= bits::read_unaligned(words, cell.wrapping_mul(width.into()));
+    }
+    together
 }
 
 /// The cell at `position` of words that nobody else uses.

@@ -121,14 +121,21 @@ impl<'a> Array<'a> {
         let z = scatter(entry.seed);
         let first = entry.first_cell();
         let Segments { bits, starts } = entry.segments;
-        let positions = positions(starts.into(), 1 << bits, how_far, z);
-        Places { cells: positions.map(|position| first.wrapping_add(position)), z }
+        let mut cells = positions(starts.into(), 1 << bits, how_far, z);
+        for cell in &mut cells {
+            *cell = first.wrapping_add(*cell);
+        }
+        Places { cells, z }
     }
 
     /// The first bits of a key's cells.
     #[inline(always)]
     fn bits<const K: usize>(&self, places: &Places<K>) -> [u64; K] {
-        places.cells.map(|cell| cell.wrapping_mul(self.shape.width.into()))
+        let mut bits = places.cells;
+        for bit in &mut bits {
+            *bit = bit.wrapping_mul(self.shape.width.into());
+        }
+        bits
     }
 
     /// The exclusive or of the cells that begin at these bits. The bits above a cell's width mean nothing.

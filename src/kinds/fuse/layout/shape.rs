@@ -75,8 +75,8 @@ pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, 
         // A forged directory may give a length of up to 2^63, so sums wrap.
         positions[i] = positions[i - 1].wrapping_add(length);
     }
-    for (i, position) in positions[1..].iter_mut().enumerate() {
-        *position ^= z >> (slice(K) * i as u32) & mask;
+    for i in 1..K {
+        positions[i] ^= z >> (slice(K) * (i - 1) as u32) & mask;
     }
     positions
 }
@@ -111,14 +111,19 @@ impl Entry {
         // Neither number reaches 2^62: a shape has fewer cells, and fewer shards.
         let at = (start + ENTRY_WORDS as u64 * shard) as usize;
         match (words.get(at), words.get(at + 1)) {
-            (Some(a), Some(b)) => Entry::decode([a, b].map(|word| word.load(Ordering::Relaxed))),
+            (Some(a), Some(b)) => Entry::read_words(a, b),
             _ => Entry::NONE,
         }
     }
 
     #[inline]
     pub(super) fn read(words: &[AtomicU64; ENTRY_WORDS]) -> Entry {
-        Entry::decode(words.each_ref().map(|word| word.load(Ordering::Relaxed)))
+        Entry::read_words(&words[0], &words[1])
+    }
+
+    #[inline(always)]
+    fn read_words(a: &AtomicU64, b: &AtomicU64) -> Entry {
+        Entry::decode([a.load(Ordering::Relaxed), b.load(Ordering::Relaxed)])
     }
 
     pub(super) fn encode(&self) -> [u64; ENTRY_WORDS] {
