@@ -42,7 +42,7 @@ func TestPackagesNameThingsAlike(t *testing.T) {
 		{&view.Map{}, &Map{}, nil},
 		{&filter.Filter{}, &Filter{}, []string{"FoldUnits", "IsCompatible"}},
 		{view.Description{}, Description{}, []string{"Words"}},
-		{filter.Description{}, Description{}, nil},
+		{filter.Description{}, Description{}, []string{"Words"}},
 		{view.OpenOptions{}, OpenOptions{}, nil},
 		{filter.OpenOptions{}, OpenOptions{}, nil},
 		{filter.Spec{}, Spec{}, nil},

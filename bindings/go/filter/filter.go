@@ -37,7 +37,6 @@ import (
 
 	"github.com/petal-filter/petal/bindings/go/internal/image"
 	"github.com/petal-filter/petal/bindings/go/internal/secret"
-	"github.com/petal-filter/petal/bindings/go/internal/texts"
 )
 
 // SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
@@ -174,53 +173,11 @@ const (
 	StateStaysUnclean = image.StateStaysUnclean
 )
 
-// Description describes a filter by its header.
-type Description struct {
-	Kind Kind `json:"kind"`
-	Hash Hash `json:"hash"`
-	// Seed is the seed, the identifier of the secret key, the tag of external hashes, or the bits of a digest.
-	Seed          uint64 `json:"seed"`
-	FormatVersion uint32 `json:"format_version"`
-	LayoutVersion uint32 `json:"layout_version"`
-	State         State  `json:"state"`
-	// Hashes is how many bits a key sets.
-	Hashes uint32 `json:"hashes"`
-	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
-	Capacity uint64 `json:"capacity"`
-	// Insertions is how many keys were inserted so far, duplicates included.
-	Insertions uint64 `json:"insertions"`
-	// Bits is how many bits the filter spreads its keys over.
-	Bits uint64 `json:"bits"`
-	// Bytes is the size of the whole image.
-	Bytes uint64 `json:"bytes"`
-	// BitsPerKey is Bits for each key of the capacity; 0 if the capacity is unknown.
-	BitsPerKey float64 `json:"bits_per_key"`
-	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
-	FalsePositiveRate float64 `json:"false_positive_rate"`
-}
-
-// String returns one line: kind, keys, size, rate, and the state if it is unusual.
-func (d Description) String() string {
-	return texts.Description{
-		Kind: d.Kind, Insertions: d.Insertions, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
-		IsUnclean: d.State.Has(StateUnclean), IsWritable: d.State.Has(StateWritable),
-	}.String()
-}
+// Description describes a filter by the header of its image.
+type Description = image.Description
 
 // Describe describes the filter by its header, in constant time. Only reads the filter.
-func (f *Filter) Describe() (Description, error) {
-	of := f.image()
-	h := of.Header()
-	if h.Kind == 0 {
-		return Description{}, closed
-	}
-	return Description{
-		Kind: h.Kind, Hash: h.Hash, Seed: h.Identifier, FormatVersion: image.FormatVersion,
-		LayoutVersion: uint32(h.LayoutVersion), State: of.State(), Hashes: h.Hashes, Capacity: h.Capacity,
-		Insertions: h.Insertions, Bits: h.Bits, Bytes: of.Bytes(), BitsPerKey: h.BitsPerKey(),
-		FalsePositiveRate: h.FalsePositiveRate,
-	}, nil
-}
+func (f *Filter) Describe() (Description, error) { return f.image().Describe(image.AFilter) }
 
 // Spec returns the spec of an empty filter that merges with this one: its exact bits and hashes, without the secret key
 // of a keyed filter. Only reads the filter.

@@ -58,7 +58,7 @@ func asMap(opened *image.Filter, err error) (*Map, error) {
 func (m *Map) Close() error { return m.image().Close() }
 
 // Describe describes the map by its header, in constant time.
-func (m *Map) Describe() (Description, error) { return describe(m.image(), image.AMap) }
+func (m *Map) Describe() (Description, error) { return m.image().Describe(image.AMap) }
 
 // String returns one line about the map, or "closed".
 func (m *Map) String() string { return m.image().String() }

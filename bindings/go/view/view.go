@@ -99,7 +99,7 @@ func (f *Filter) Close() error { return f.image().Close() }
 
 // Describe describes the filter by its header, in constant time. Insertions includes keys that were inserted since the
 // filter was opened.
-func (f *Filter) Describe() (Description, error) { return describe(f.image(), image.AFilter) }
+func (f *Filter) Describe() (Description, error) { return f.image().Describe(image.AFilter) }
 
 // String returns one line about the filter, or "closed".
 func (f *Filter) String() string { return f.image().String() }

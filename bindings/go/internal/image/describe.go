@@ -91,3 +91,52 @@ func (f *Filter) String() string {
 		IsUnclean:         h.Unclean, IsWritable: f.writable,
 	}.String()
 }
+
+// Description describes a filter or map by the header of its image.
+type Description struct {
+	Kind Kind `json:"kind"`
+	Hash Hash `json:"hash"`
+	// Seed is the seed, the identifier of the secret key, the tag of external hashes, or the bits of a digest.
+	Seed          uint64 `json:"seed"`
+	FormatVersion uint32 `json:"format_version"`
+	LayoutVersion uint32 `json:"layout_version"`
+	State         State  `json:"state"`
+	// Hashes is how many bits or cells a key takes; 0 for kinds without such a number.
+	Hashes uint32 `json:"hashes"`
+	// Capacity is the number of distinct keys that the filter has room for; 0 is unknown.
+	Capacity uint64 `json:"capacity"`
+	// Insertions is how many keys were inserted so far, duplicates included. In an unclean image it may lag.
+	Insertions uint64 `json:"insertions"`
+	// Bits is how many bits the filter spreads its keys over.
+	Bits uint64 `json:"bits"`
+	// Bytes is the size of the whole image.
+	Bytes uint64 `json:"bytes"`
+	// BitsPerKey is Bits for each key of the capacity; 0 if the capacity is unknown.
+	BitsPerKey float64 `json:"bits_per_key"`
+	// FalsePositiveRate is the rate expected at capacity; 0 if the spec had exact bits.
+	FalsePositiveRate float64 `json:"false_positive_rate"`
+	// Words are the kind's further parameters, as docs/format.md of Petal's repository explains them for each kind.
+	Words [8]uint64 `json:"words"`
+}
+
+// String returns one line: kind, keys, size, rate, and the state if it is unusual.
+func (d Description) String() string {
+	return texts.Description{
+		Kind: d.Kind, Insertions: d.Insertions, Capacity: d.Capacity, Bytes: d.Bytes, FalsePositiveRate: d.FalsePositiveRate,
+		IsUnclean: d.State.Has(StateUnclean), IsWritable: d.State.Has(StateWritable),
+	}.String()
+}
+
+// Describe describes an opened image, as a handle of this sort.
+func (f *Filter) Describe(as Handle) (Description, error) {
+	h := f.Header()
+	if h.Kind == 0 {
+		return Description{}, Closed(as)
+	}
+	return Description{
+		Kind: h.Kind, Hash: h.Hash, Seed: h.Identifier, FormatVersion: FormatVersion,
+		LayoutVersion: uint32(h.LayoutVersion), State: f.State(), Hashes: h.Hashes, Capacity: h.Capacity,
+		Insertions: h.Insertions, Bits: h.Bits, Bytes: f.Bytes(), BitsPerKey: h.BitsPerKey(),
+		FalsePositiveRate: h.FalsePositiveRate, Words: h.Words,
+	}, nil
+}
