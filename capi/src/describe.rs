@@ -160,7 +160,7 @@ pub unsafe extern "C" fn petal_filter_get_statistics(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read filter, fill statistics], {
-        let measure = filter.measure();
+        let measure = filter.statistics();
         let estimate = filter.kind().as_cardinality().and_then(|kind| kind.of_taken(measure.taken));
         let keys = estimate.unwrap_or(filter.base().count() as f64) as u64;
         statistics.set(petal_statistics {

@@ -143,7 +143,7 @@ pub(crate) fn serialize(image: &impl Image, buffer: &mut [u8], written: Out<usiz
         return Err(boundary::error(Status::BufferTooSmall, message));
     }
     let mut done = 0;
-    image.serialize(&mut |bytes| {
+    image.serialize_to(&mut |bytes| {
         buffer[done..done + bytes.len()].copy_from_slice(bytes);
         done += bytes.len();
         Ok(())
@@ -178,7 +178,7 @@ pub unsafe extern "C" fn petal_filter_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read filter, callback(write, context)], filter.serialize(&mut |bytes| write.take(bytes)))
+    boundary!(error, [read filter, callback(write, context)], filter.serialize_to(&mut |bytes| write.take(bytes)))
 }
 
 /// Brings an image that was changed in place up to date on its disk. The image becomes clean if it was clean when the

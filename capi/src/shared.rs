@@ -56,7 +56,7 @@ unsafe fn insert<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool)
 unsafe fn insert_the_long_way<K: Key>(filter: *const petal_filter, key: K, is_new: *mut bool) -> petal_status {
     boundary!(NO_ERROR, [read filter, maybe is_new], {
         // SAFETY: by the conventions the key is readable.
-        is_new.answer(filter.insert_hash_shared(unsafe { key.hash(filter.base().hasher()) }?))
+        is_new.answer(filter.insert_shared_hash(unsafe { key.hash(filter.base().hasher()) }?))
     })
 }
 
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn petal_filter_insert_shared_batch(
     answers: *mut petal_answers,
     error: *mut petal_error,
 ) -> petal_status {
-    taking!(error, [keys, answers, read filter], Ok(filter.insert_batch_shared(keys, answers)))
+    taking!(error, [keys, answers, read filter], Ok(filter.insert_shared_batch(keys, answers)))
 }
 
 /// Moves time on by `steps` steps as `petal_filter_advance()` does, while others insert and look up. The handle needs

@@ -65,7 +65,7 @@ pub trait Described: Image {
     fn filter(&self) -> Option<&Filter>;
 
     /// Measures the whole payload. After each piece, calls `progress` with the number of bytes in it.
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
+    fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure;
 }
 
 impl Described for Filter {
@@ -73,8 +73,8 @@ impl Described for Filter {
         Some(self)
     }
 
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        self.measure_with(progress)
+    fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.statistics_with(progress)
     }
 }
 
@@ -83,8 +83,8 @@ impl Described for Map {
         None
     }
 
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        self.measure_with(progress)
+    fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.statistics_with(progress)
     }
 }
 
@@ -93,8 +93,8 @@ impl Described for Sketch {
         None
     }
 
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        self.measure_with(progress)
+    fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+        self.statistics_with(progress)
     }
 }
 
@@ -106,11 +106,11 @@ impl Described for Handle {
         }
     }
 
-    fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+    fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         match self {
-            Handle::Filter(filter) => filter.measure_with(progress),
-            Handle::Map(map) => map.measure_with(progress),
-            Handle::Sketch(sketch) => sketch.measure_with(progress),
+            Handle::Filter(filter) => filter.statistics_with(progress),
+            Handle::Map(map) => map.statistics_with(progress),
+            Handle::Sketch(sketch) => sketch.statistics_with(progress),
             // `petal info` asks for no statistics of these.
             Handle::Own(_) => Measure::default(),
         }

@@ -335,7 +335,7 @@ impl Description {
 impl Statistics {
     fn of(image: &impl Described) -> Statistics {
         let mut progress = Progress::new("reading", Some(image.serialized_size()));
-        let measure = image.measure_with(&mut |bytes| progress.add(bytes));
+        let measure = image.statistics_with(&mut |bytes| progress.add(bytes));
         drop(progress);
         let kind = image.filter().map(Filter::kind);
         let estimate = kind.and_then(|kind| kind.as_cardinality()).map_or(Estimated::Never, |kind| {

@@ -212,7 +212,7 @@ impl Destination {
 
     /// Writes the filter, map or sketch. A file is replaced in one step, or stays as it was.
     pub fn write(&self, image: &impl Image) -> Outcome<()> {
-        self.take(image.base(), |sink| image.serialize(sink))
+        self.take(image.base(), |sink| image.serialize_to(sink))
     }
 
     /// Writes the filter in a variant of another system's format. A file is replaced in one step, or stays as it was.

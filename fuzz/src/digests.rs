@@ -31,7 +31,7 @@ pub fn look(filter: &Filter) {
     assert!(filter.contains_batch(&Keys::Hashes(&[7]), &mut Answers::default()).is_err());
     assert!(filter.contains_batch(&Keys::U64(&[7]), &mut Answers::default()).is_err());
     let keys = filter.base().header().count;
-    for rate in [filter.false_positive_rate(), filter.expected_false_positive_rate(keys), filter.measure().fill] {
+    for rate in [filter.false_positive_rate(), filter.expected_false_positive_rate(keys), filter.statistics().fill] {
         assert!((0.0..=1.0).contains(&rate), "{rate}");
     }
     if let Ok(Some(estimate)) = petal::estimate(filter) {

@@ -19,7 +19,7 @@ const HASHES: [u64; 9] = [
 /// The image of a filter or map.
 pub fn image(handle: &impl Image) -> Vec<u8> {
     let mut image = Vec::new();
-    let written = handle.serialize(&mut |bytes| {
+    let written = handle.serialize_to(&mut |bytes| {
         image.extend_from_slice(bytes);
         Ok(())
     });
@@ -75,7 +75,7 @@ pub fn look(filter: &Filter) {
         assert!(HASHES.iter().zip(counts).all(|(hash, count)| filter.count_hash(*hash).ok() == Some(count)));
     }
 
-    assert!((0.0..=1.0).contains(&filter.measure().fill));
+    assert!((0.0..=1.0).contains(&filter.statistics().fill));
     rate(filter.false_positive_rate());
     for keys in [0, 1, header.count, header.capacity, u64::MAX] {
         rate(filter.expected_false_positive_rate(keys));
@@ -142,9 +142,9 @@ pub fn change(filter: &Filter) {
         let mut often = copy.copy().expect("small");
         for (hash, times) in HASHES.into_iter().zip([0, 1, 2, 3, 100, 1 << 40, u64::MAX, 7, 1]) {
             let before = often.count_hash(hash).expect("it can");
-            let _ = often.insert_hash_times(hash, times);
+            let _ = often.insert_times_hash(hash, times);
             assert!(is_scattered || often.count_hash(hash).expect("it can") >= before);
-            let _ = often.remove_hash_times(hash, times / 2);
+            let _ = often.remove_times_hash(hash, times / 2);
         }
         let _ = often.verify();
     }
@@ -154,7 +154,7 @@ pub fn change(filter: &Filter) {
         aged.advance(1).expect("it can");
         reload(&aged, sound);
         aged.advance(u64::MAX).expect("it can");
-        assert!(!sound || aged.measure().taken == 0, "something outlives all time");
+        assert!(!sound || aged.statistics().taken == 0, "something outlives all time");
     }
     reload(&copy, sound);
     remove(&copy, is_scattered);
@@ -181,7 +181,7 @@ pub fn change(filter: &Filter) {
     }
     if can(&copy, Capabilities::CLEAR) {
         copy.clear().expect("it can");
-        assert_eq!((copy.measure().fill, copy.base().header().count), (0.0, 0));
+        assert_eq!((copy.statistics().fill, copy.base().header().count), (0.0, 0));
         reload(&copy, true);
     }
     assert!(image(filter) == original, "changing a copy changed the original");

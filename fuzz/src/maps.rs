@@ -136,7 +136,7 @@ fn check(map: &Map, model: &Model) {
     assert_eq!(map.insertions(), model.insertions);
     let verified = map.verify().map_err(|error| error.status());
     assert_eq!(verified, if map.base().is_unclean() { Err(Status::Unclean) } else { Ok(()) }, "the payload is sound");
-    let measure = map.measure();
+    let measure = map.statistics();
     assert!((0.0..=1.0).contains(&measure.fill) && (0.0..=1.0).contains(&measure.false_positive_rate));
     let numbers: Vec<u64> = (0..300).collect();
     let expected: Vec<u64> = numbers.iter().map(|key| map.get_u64(*key).ok().flatten().unwrap_or(0)).collect();
@@ -210,7 +210,7 @@ fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstru
     }
     if can(&map, Capabilities::CLEAR) {
         map.clear().expect("it can");
-        assert_eq!((map.measure().fill, map.insertions()), (0.0, 0));
+        assert_eq!((map.statistics().fill, map.insertions()), (0.0, 0));
     }
     drop(map);
     Ok(())

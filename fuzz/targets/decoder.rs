@@ -285,7 +285,7 @@ fn search_rows(index: &Index) {
 }
 
 fn list(sketch: &Sketch) {
-    sketch.measure();
+    sketch.statistics();
     let geometry = sketch.base().geometry();
     // The bits that a number takes at least: those of a cell, or of an element of pinsketch.
     let each = if sketch.has_signs() { 192 } else { geometry.words[0].max(8) };
@@ -313,7 +313,7 @@ fn look_up(map: &Map) {
     let _ = map.get_batch(&form, &mut Answers { values: Some(&mut values), ..Answers::default() });
     // Nothing is promised for a payload that the kind cannot have.
     assert!(values == expected || map.payload().check_payload().is_err());
-    map.measure();
+    map.statistics();
 }
 
 fn open_all(bytes: &[u8], places: &mut Places) {
@@ -378,7 +378,7 @@ fn used(opened: Result<Filter>, mode: Mode) {
         // An image in place that does not match its checksums: it can be looked at, and nothing is made of it.
         assert_eq!(error.status(), Status::Corrupt);
         exercise::look(&filter);
-        let _ = filter.insert_hash(7).is_ok() || filter.insert_hash_shared(7).is_ok();
+        let _ = filter.insert_hash(7).is_ok() || filter.insert_shared_hash(7).is_ok();
         return;
     }
     if mode != Mode::Load {
@@ -423,7 +423,7 @@ fn used(opened: Result<Filter>, mode: Mode) {
             assert_eq!(filter.fold(2).unwrap_err().status(), refusal(&filter, Capabilities::FOLD));
         }
         Mode::Share => {
-            match filter.insert_hash_shared(7) {
+            match filter.insert_shared_hash(7) {
                 Ok(_) => assert!(filter.contains_hash(7)),
                 Err(error) => assert!(is_refusal(&filter, &error, Capabilities::INSERT_SHARED), "{error}"),
             }

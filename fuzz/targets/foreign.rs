@@ -33,7 +33,7 @@ fn use_all(mut filter: Filter, format: &Format, bytes: &[u8], options: &ImportOp
         return;
     }
     let found = look_up(&filter);
-    filter.measure();
+    filter.statistics();
     let _ = filter.cardinality();
     let exported = export(&filter, format);
     if let Some(exported) = &exported {

@@ -166,7 +166,7 @@ impl Slot {
         let is_multiset = filter.base().capabilities_in_memory().contains(Capabilities::REMOVE);
         // Merging doubles how often keys are there.
         let is_long = is_multiset && hashes.values().fold(0, |sum: u64, times| sum.saturating_add(*times)) > 1 << 16;
-        let is_told = !(is_long || is_multiset && filter.measure().saturated > 0);
+        let is_told = !(is_long || is_multiset && filter.statistics().saturated > 0);
         if self.exact && row.is_canonical && row.is_made_empty() && is_told {
             let mut spec = filter.base().spec();
             spec.secret = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
@@ -305,7 +305,7 @@ fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
         Ok(size) => {
             let filter = petal::create(&spec).expect("its image has a size");
             assert_eq!(filter.serialized_size(), size);
-            assert_eq!((filter.measure().fill, filter.false_positive_rate()), (0.0, 0.0));
+            assert_eq!((filter.statistics().fill, filter.false_positive_rate()), (0.0, 0.0));
             Ok(Some(Slot::owned(filter)))
         }
         Err(error) => {

@@ -85,7 +85,7 @@ pub fn insert_all<R: Offer>(
         for records in records.chunk_by(|a, b| (a.times() > several) == (b.times() > several)) {
             R::each(records, several, &mut |hashes| filter.insert_batch(&Keys::Hashes(hashes), None).outcome)?;
             for record in records.iter().filter(|record| record.times() > several) {
-                filter.insert_hash_times(record.hash(), record.times())?;
+                filter.insert_times_hash(record.hash(), record.times())?;
             }
         }
         done += records.len() as u64;

@@ -174,7 +174,7 @@ impl MapBuilder {
     /// The errors of `write`; [`Status::Contradiction`](crate::Status::Contradiction) as [`MapBuilder::finish`];
     /// [`Status::Cancelled`](crate::Status::Cancelled) if the progress callback says so;
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file.
-    pub fn serialize(&mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn serialize_to(&mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let identity = self.identity()?;
         let counts = Counts { added: self.entries.added(), ..Counts::default() };
         let steps = &mut Steps::new(self.progress.as_deref_mut(), self.entries.work());
@@ -188,9 +188,9 @@ impl MapBuilder {
         }
     }
 
-    /// Takes in the keys and values of another builder ([`MapBuilder::serialize`]), as if they had been put here. Both
-    /// builders have the same spec. The order in which keys and other builders' keys come makes no difference to the
-    /// map.
+    /// Takes in the keys and values of another builder ([`MapBuilder::serialize_to`]), as if they had been put here.
+    /// Both builders have the same spec. The order in which keys and other builders' keys come makes no difference to
+    /// the map.
     ///
     /// # Errors
     /// Those of [`Builder::merge`](crate::Builder::merge), and of [`MapBuilder::put`]. No key is taken in then.

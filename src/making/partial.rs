@@ -27,7 +27,7 @@ impl Builder {
     /// let mut there = Builder::new(&spec, BuilderOptions::default())?;
     /// there.add_all(["pear", "plum"])?;
     /// let mut message = Vec::new();
-    /// there.serialize(&mut |bytes| {
+    /// there.serialize_to(&mut |bytes| {
     ///     message.extend_from_slice(bytes);
     ///     Ok(())
     /// })?;
@@ -41,7 +41,7 @@ impl Builder {
     /// # Errors
     /// The errors of `write`; [`Status::Cancelled`](crate::Status::Cancelled) if the progress callback says so;
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory), and the system's errors about the temporary file.
-    pub fn serialize(&mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn serialize_to(&mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let identity = self.identity()?;
         let added = self.hashes.added() + self.placed.as_ref().map_or(0, |placed| placed.keys.added());
         let frequent = self.frequent.as_ref();
@@ -71,7 +71,7 @@ impl Builder {
         }
     }
 
-    /// Takes in the keys of another builder ([`Builder::serialize`]), as if they had been added here. Both builders
+    /// Takes in the keys of another builder ([`Builder::serialize_to`]), as if they had been added here. Both builders
     /// have the same spec. The order in which keys and other builders' keys come makes no difference to the filter.
     ///
     /// # Errors

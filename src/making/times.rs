@@ -19,23 +19,23 @@ impl Builder {
     #[inline]
     pub fn add_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<()> {
         let hash = self.hash_of(key.as_ref())?;
-        self.add_hash_times(hash, times)
+        self.add_times_hash(hash, times)
     }
 
     /// Adds a `u64` key that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// As [`Builder::add_times`].
-    pub fn add_u64_times(&mut self, key: u64, times: u64) -> Result<()> {
+    pub fn add_times_u64(&mut self, key: u64, times: u64) -> Result<()> {
         let hash = self.hasher.hash_u64(key)?;
-        self.add_hash_times(hash, times)
+        self.add_times_hash(hash, times)
     }
 
     /// Adds a hash that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind cannot count; the errors of [`Builder::add_hash`].
-    pub fn add_hash_times(&mut self, hash: u64, times: u64) -> Result<()> {
+    pub fn add_times_hash(&mut self, hash: u64, times: u64) -> Result<()> {
         self.check_counts()?;
         self.hashes.add_times(hash, times)
     }

@@ -475,12 +475,12 @@ impl Sketch {
     }
 
     /// Measures the payload.
-    pub fn measure(&self) -> Measure {
-        self.measure_with(&mut |_| {})
+    pub fn statistics(&self) -> Measure {
+        self.statistics_with(&mut |_| {})
     }
 
-    /// [`Sketch::measure`], which reads the whole payload and reports the bytes of every piece to `progress`.
-    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+    /// [`Sketch::statistics`], which reads the whole payload and reports the bytes of every piece to `progress`.
+    pub fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
 }

@@ -93,12 +93,12 @@ impl Scenario {
         progress.0 = shared.words();
         let companion = self.accompanied.then(|| {
             let filter = open(&file(folder), Mode::Share).unwrap();
-            filter.insert_u64_shared(u64::MAX).unwrap();
+            filter.insert_shared_u64(u64::MAX).unwrap();
             filter
         });
         child(folder, &progress);
         if let Some(filter) = companion {
-            filter.insert_u64_shared(u64::MAX - 1).unwrap();
+            filter.insert_shared_u64(u64::MAX - 1).unwrap();
             drop(filter);
             let filter = open(&file(folder), Mode::Read).unwrap();
             assert!([u64::MAX, u64::MAX - 1].iter().all(|key| filter.contains_u64(*key)), "the companion lost a key");
@@ -178,7 +178,7 @@ fn turn(folder: &Path, progress: &Progress) {
         if i == STEP && twice(|| filter.advance_shared(1)).is_none() {
             return;
         }
-        if twice(|| filter.insert_u64_shared(key)).is_some() {
+        if twice(|| filter.insert_shared_u64(key)).is_some() {
             progress.insert(1);
         }
     }
@@ -196,7 +196,7 @@ fn window_in_place(folder: &Path, progress: &Progress) {
     let filter = open(&path, Mode::Share).unwrap();
     filter.advance_shared(1).unwrap();
     for key in end..end + 3 * WINDOW {
-        filter.insert_u64_shared(key).unwrap();
+        filter.insert_shared_u64(key).unwrap();
         holds(&filter, key + 1, WINDOW.min(key + 1 - end));
     }
     drop(filter);
@@ -249,7 +249,7 @@ fn write(folder: &Path, progress: &Progress) {
 fn share(folder: &Path, progress: &Progress) {
     let Some(mut filter) = twice(|| open(&file(folder), Mode::Share)) else { return };
     for _ in 0..STEP {
-        if twice(|| filter.insert_u64_shared(OLD + progress.inserted())).is_some() {
+        if twice(|| filter.insert_shared_u64(OLD + progress.inserted())).is_some() {
             progress.insert(1);
         }
     }
@@ -257,7 +257,7 @@ fn share(folder: &Path, progress: &Progress) {
         progress.set_synced();
     }
     let keys: Vec<u64> = (0..STEP).map(|i| OLD + progress.inserted() + i).collect();
-    if twice(|| filter.insert_batch_shared(&Keys::U64(&keys), None).outcome).is_some() {
+    if twice(|| filter.insert_shared_batch(&Keys::U64(&keys), None).outcome).is_some() {
         progress.insert(STEP);
     }
     drop(filter);
@@ -309,7 +309,7 @@ fn image_in_place(folder: &Path, progress: &Progress) {
             filter.insert_u64(keys).unwrap();
             filter.sync().unwrap();
         } else {
-            filter.insert_u64_shared(keys).unwrap();
+            filter.insert_shared_u64(keys).unwrap();
         }
         drop(filter);
         let after = open(&path, Mode::Read).unwrap();

@@ -77,7 +77,7 @@ impl<H: Image + Send + Sync, World> Subject for Of<H, World> {
             bytes.extend_from_slice(piece);
             Ok(())
         };
-        self.after(0).0.serialize(put).unwrap();
+        self.after(0).0.serialize_to(put).unwrap();
         bytes
     }
 

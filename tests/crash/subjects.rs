@@ -86,7 +86,7 @@ fn filter(row: &'static Row, mode: Mode) -> Of<Filter, ()> {
         step: match mode {
             Mode::Share => |filter, (), step| {
                 // The same step in the filter's own memory, and in an image that is shared.
-                filter.insert_u64_shared(step).map(drop)
+                filter.insert_shared_u64(step).map(drop)
             },
             _ => |filter, (), step| match removed(filter, step) {
                 Some(key) => filter.remove_u64(key).map(drop),

@@ -270,7 +270,7 @@ fn time_is_moved_on() {
                 assert_eq!(image(&at_once), image(&one_by_one), "{steps} steps");
             }
             if steps > 3 * window.steps {
-                assert_eq!(at_once.measure().taken, 0, "all is forgotten");
+                assert_eq!(at_once.statistics().taken, 0, "all is forgotten");
             }
             let mut buffer = Buffer::of(&before);
             buffer.open(Mode::Write, None, |filter| {

@@ -67,7 +67,7 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
         let is_full = growths(&filter) == before;
         fresh.drain(..).for_each(|key| assert!(filter.remove_hash(hash_of(&spec, key)).unwrap()));
         filter.verify().unwrap();
-        assert!(is_full || filter.measure().taken == 0, "{parameters:?}: {} are left", filter.measure().taken);
+        assert!(is_full || filter.statistics().taken == 0, "{parameters:?}: {} are left", filter.statistics().taken);
         left += u32::from(!is_full);
     }
     assert!(left >= 2, "{left} grew once more");
@@ -172,13 +172,13 @@ fn forged_payloads_do_no_harm() {
         let Ok(opened) = opened else { continue };
         taken += 1;
         let _ = opened.verify();
-        opened.measure();
+        opened.statistics();
         let _ = estimate(&opened);
         assert!((0..3000).filter(|i| opened.contains_hash(mix(*i))).count() <= 3000);
         // What is copied is a payload that the kind may have.
         let Ok(mut filter) = opened.copy() else { continue };
         filter.verify().unwrap();
-        filter.measure();
+        filter.statistics();
         let mut copy = filter.copy().unwrap();
         for i in 0..1000 {
             filter.contains_hash(mix(i));
@@ -339,9 +339,9 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
                     let is_there = model.longest(hash).is_some();
                     assert!(filter.contains_hash(hash) || !is_there);
                     if !is_there {
-                        let taken = filter.measure().taken;
+                        let taken = filter.statistics().taken;
                         assert!(!filter.rejuvenate_hash(hash).unwrap());
-                        assert_eq!(filter.measure().taken, taken);
+                        assert_eq!(filter.statistics().taken, taken);
                     }
                 }
                 filter.verify().unwrap();
@@ -378,7 +378,7 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         insert(&mut filter, keys..keys + 15_000);
         keys += 15_000;
         let new_rate = |filter: &Filter| 1.0 - (-(keys as f64) * (-f64::from(known(filter))).exp2()).exp();
-        let (voids, old) = (mothers(&filter), filter.measure());
+        let (voids, old) = (mothers(&filter), filter.statistics());
         let expected = filter.expected_false_positive_rate(keys);
         assert!((old.false_positive_rate / expected - 1.0).abs() < 0.05, "{parameters:?}: {old:?}, {expected}");
         assert!(old.false_positive_rate > 1.5 * new_rate(&filter), "{old:?}");
@@ -402,14 +402,14 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
             let fresh = (1 << 40) + filter.base().count();
             insert(&mut filter, fresh..fresh + 50);
         }
-        let (measure, all) = (filter.measure(), filter.base().count());
+        let (measure, all) = (filter.statistics(), filter.base().count());
         let left = measure.taken.abs_diff(all);
         assert!(left < copies / 10, "{parameters:?}: {left} copies of {copies} are left");
         // Entries that came after the growth know more bits, and are few.
         let fresh_rate = {
             let mut fresh = create(&spec).unwrap();
             insert(&mut fresh, 0..all);
-            fresh.measure().false_positive_rate
+            fresh.statistics().false_positive_rate
         };
         let rate = measure.false_positive_rate;
         let expected = 1.0 - (-(all as f64) * (-f64::from(known_then)).exp2()).exp();

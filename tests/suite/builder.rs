@@ -51,7 +51,7 @@ fn filters_are_sized_for_the_distinct_keys() {
 fn builders_can_be_used_again() {
     let mut builder = builder(&Spec::default());
     let empty = builder.finish().unwrap();
-    assert_eq!((empty.base().header().capacity, empty.base().header().count, empty.measure().fill), (1, 0, 0.0));
+    assert_eq!((empty.base().header().capacity, empty.base().header().count, empty.statistics().fill), (1, 0, 0.0));
     add(&mut builder, 0..100);
     let first = builder.finish().unwrap();
     assert_eq!(builder.count(), 0);
@@ -308,13 +308,13 @@ fn keys_come_with_counts() {
         let taken = by_counts.add_times_batch(&Keys::U64(&keys), &times);
         if !row.capabilities.contains(petal::Capabilities::COUNT) {
             assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::Unsupported));
-            assert_eq!(by_counts.add_u64_times(1, 2).unwrap_err().status(), Status::Unsupported);
+            assert_eq!(by_counts.add_times_u64(1, 2).unwrap_err().status(), Status::Unsupported);
             return;
         }
         taken.outcome.unwrap();
         assert_eq!(taken.keys, 300);
         by_counts.add_times(b"some bytes", 2).unwrap();
-        by_counts.add_hash_times(77, 3).unwrap();
+        by_counts.add_times_hash(77, 3).unwrap();
         for (key, times) in keys.iter().zip(&times) {
             (0..*times).for_each(|_| one_by_one.add_u64(*key).unwrap());
         }
@@ -332,7 +332,7 @@ fn keys_come_with_counts() {
             assert_eq!(built.count_u64(key).unwrap(), really.min(greatest), "key {key}");
         }
         assert_eq!(by_counts.count(), 0);
-        by_counts.add_u64_times(1, 1_000_000).unwrap();
+        by_counts.add_times_u64(1, 1_000_000).unwrap();
         match by_counts.finish() {
             Ok(filter) => assert_eq!(filter.count_u64(1).unwrap(), greatest.min(1_000_000)),
             Err(error) => {

@@ -144,7 +144,7 @@ fn only_chains_of_the_same_links_are_merged() {
     let elsewhere = petal::create(&reserve(100, 0.001, "scaling", 2.0)).unwrap();
     assert_eq!(some.merge(&elsewhere).unwrap_err().status(), Status::Incompatible);
     grown.clear().unwrap();
-    assert_eq!((grown.measure().taken, add(&mut grown, 150)), (0, 150));
+    assert_eq!((grown.statistics().taken, add(&mut grown, 150)), (0, 150));
 }
 
 /// The rates and estimates that a chain states are those that absent keys meet.
@@ -156,7 +156,7 @@ fn rates_and_estimates_are_those_of_all_links() {
     add(&mut filter, keys);
     let absent = 100_000;
     let found = (0..absent).filter(|i| filter.contains(format!("absent-{i}").as_bytes())).count() as f64;
-    let measured = filter.measure().false_positive_rate;
+    let measured = filter.statistics().false_positive_rate;
     let sigma = (measured / absent as f64).sqrt();
     assert!((found / absent as f64 - measured).abs() < 4.5 * sigma, "{found} of {absent}, and not {measured}");
     let expected = filter.expected_false_positive_rate(keys);
@@ -276,10 +276,10 @@ fn cuckoo_filters_are_read() {
     assert_eq!(filter.insert(b"key").unwrap_err().status(), Status::Unsupported);
     let inserted = filter.insert_batch(&Keys::U64(&[1, 2]), None);
     assert_eq!((inserted.keys, inserted.outcome.unwrap_err().status()), (0, Status::Unsupported));
-    assert_eq!(filter.measure().taken, 100);
+    assert_eq!(filter.statistics().taken, 100);
     let absent = 20_000;
     let found = (0..absent).filter(|i| filter.contains(format!("absent-{i}").as_bytes())).count() as f64;
-    let rate = filter.measure().false_positive_rate;
+    let rate = filter.statistics().false_positive_rate;
     assert!((found - rate * absent as f64).abs() < 4.5 * (rate * absent as f64).sqrt(), "{found} and not {rate}");
     let refused: [(usize, &[u8]); 6] = [
         (0, &500_u64.to_le_bytes()),

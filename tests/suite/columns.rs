@@ -490,7 +490,7 @@ fn builders_make_the_same_columns() {
         let bytes = |index: &Index| {
             let mut bytes = Vec::new();
             index
-                .serialize(&mut |piece| {
+                .serialize_to(&mut |piece| {
                     bytes.extend_from_slice(piece);
                     Ok(())
                 })

@@ -258,7 +258,7 @@ fn forms_are_only_read() {
         let in_memory = filter.base().capabilities_in_memory();
         let refused = |of| if in_memory.contains(of) { Status::UnsupportedByHandle } else { Status::Unsupported };
         fails(filter.insert_hash(1), refused(Capabilities::INSERT));
-        fails(filter.insert_hash_shared(1), refused(Capabilities::INSERT_SHARED));
+        fails(filter.insert_shared_hash(1), refused(Capabilities::INSERT_SHARED));
         fails(filter.remove_hash(1), refused(Capabilities::REMOVE));
         fails(filter.clear(), refused(Capabilities::CLEAR));
         fails(filter.fold(2), refused(Capabilities::FOLD));

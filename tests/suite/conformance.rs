@@ -112,7 +112,7 @@ fn an_empty_filter_holds_nothing() {
     for_each_hash(|case, spec| {
         let filter = empty(spec);
         assert_eq!(false_positives(&filter, spec, 1000), 0);
-        assert_eq!(filter.measure().fill, 0.0);
+        assert_eq!(filter.statistics().fill, 0.0);
         assert_eq!(filter.false_positive_rate(), 0.0);
         assert_eq!(filter.expected_false_positive_rate(0), 0.0);
         assert_eq!(filter.base().header().count, 0);
@@ -170,8 +170,8 @@ fn what_is_measured_rises_with_the_keys() {
         for keys in [0, 100, 500] {
             let filter = filled(&spec, 0..keys);
             let mut read = 0;
-            let measure = filter.measure_with(&mut |bytes| read += bytes);
-            assert_eq!(measure, filter.measure());
+            let measure = filter.statistics_with(&mut |bytes| read += bytes);
+            assert_eq!(measure, filter.statistics());
             let payload = filter.base().geometry().payload_bytes;
             assert!(read <= payload && 4 * read >= payload - 256.min(payload), "{read} of {payload} bytes are read");
             assert!(measure.taken > before || keys == 0, "{keys} keys: {measure:?}");
@@ -449,7 +449,7 @@ fn tells_the_truth(filter: &mut Filter, spec: &Spec) {
         (Capabilities::COUNT, &|filter| filter.count_hash(hash_of(spec, 2)).map(drop)),
         (Capabilities::CLEAR, &|filter| filter.clear()),
         (Capabilities::AGE, &|filter| filter.advance(1)),
-        (Capabilities::INSERT_SHARED, &|filter| filter.insert_hash_shared(1).map(|_| ())),
+        (Capabilities::INSERT_SHARED, &|filter| filter.insert_shared_hash(1).map(|_| ())),
         (Capabilities::AGE_SHARED, &|filter| filter.advance_shared(1)),
         // Some factor divides the units, if only their number itself.
         (Capabilities::FOLD, &|filter| {
@@ -565,7 +565,7 @@ pub fn is_like(a: &Filter, b: &Filter, spec: &Spec) {
         let hash = hash_of(spec, i);
         assert_eq!(a.contains_hash(hash), b.contains_hash(hash));
     }
-    assert_eq!(a.measure(), b.measure());
+    assert_eq!(a.statistics(), b.statistics());
     assert_eq!(a.false_positive_rate(), b.false_positive_rate());
     assert_eq!(a.cardinality(), b.cardinality());
     assert_eq!(a.base().header().count, b.base().header().count);
@@ -679,7 +679,7 @@ fn changes_of_any_region_are_sealed() {
                 }
                 match i % 3 {
                     2 if can(case, Capabilities::REMOVE) => filter.remove_hash(hash).unwrap(),
-                    1 if can(case, Capabilities::COUNT) => filter.insert_hash_times(hash, 2).unwrap(),
+                    1 if can(case, Capabilities::COUNT) => filter.insert_times_hash(hash, 2).unwrap(),
                     _ => filter.insert_hash(hash).unwrap(),
                 };
             });
@@ -765,7 +765,7 @@ fn intersecting_keeps_what_both_hold() {
         assert_eq!(both.base().header().count, 600);
         both.verify().unwrap();
         both.intersect(&empty(spec)).unwrap();
-        assert_eq!(both.measure().fill, 0.0);
+        assert_eq!(both.statistics().fill, 0.0);
     });
 }
 
@@ -1087,7 +1087,7 @@ fn cardinality_is_estimated() {
                 let estimate = petal::estimate(&filter).unwrap().unwrap();
                 assert_eq!(filter.cardinality(), Some(estimate.value));
                 let kind = filter.kind().as_cardinality().unwrap();
-                assert_eq!(kind.of_taken(filter.measure().taken), kind.of_payload());
+                assert_eq!(kind.of_taken(filter.statistics().taken), kind.of_payload());
                 let error = estimate.value - keys as f64;
                 // Kinds that err by only a few keys err by whole ones.
                 assert!(error.abs() < 5.0 * estimate.standard_error + 3.0, "{keys} keys: {estimate:?}");

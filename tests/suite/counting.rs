@@ -102,7 +102,7 @@ fn insertions_and_removals_are_those_of_a_multiset() {
                 assert!(!filter.remove_hash(mix(key)).unwrap());
                 assert!(image(&filter) == before, "a removal that is refused changes nothing");
             }
-            saturated |= filter.measure().saturated > 0;
+            saturated |= filter.statistics().saturated > 0;
             if step % 1000 == 0 || step == steps - 1 {
                 model.is_held_by(&filter);
                 filter.verify().unwrap();
@@ -118,9 +118,9 @@ fn insertions_and_removals_are_those_of_a_multiset() {
             assert!(filter.remove_hash(mix(key)).unwrap());
         }
         assert_eq!(filter.base().count(), 0);
-        assert_eq!(filter.measure().taken > 0, saturated, "what is left is what stays for ever");
+        assert_eq!(filter.statistics().taken > 0, saturated, "what is left is what stays for ever");
         filter.clear().unwrap();
-        assert_eq!(filter.measure().taken, 0);
+        assert_eq!(filter.statistics().taken, 0);
     }
 }
 
@@ -130,7 +130,7 @@ fn counters_end_at_their_greatest_value_and_stay_there() {
     for times in 1..=20 {
         assert_eq!(filter.insert_hash(mix(5000)).unwrap(), times == 1);
         assert_eq!(filter.count_hash(mix(5000)).unwrap(), times.min(GREATEST));
-        assert_eq!(filter.measure().saturated >= 7, times >= GREATEST, "{times}");
+        assert_eq!(filter.statistics().saturated >= 7, times >= GREATEST, "{times}");
     }
     // The key is there twenty times, and can be removed for ever, because nobody knows how often it came.
     for _ in 0..40 {
@@ -141,7 +141,7 @@ fn counters_end_at_their_greatest_value_and_stay_there() {
         assert!(filter.contains_hash(mix(key)), "key {key} is lost");
         assert!(filter.remove_hash(mix(key)).unwrap());
     }
-    let measure = filter.measure();
+    let measure = filter.statistics();
     assert_eq!((measure.taken, measure.saturated), (7, 7), "only what stays for ever is left");
     // Fourteen times is known exactly.
     let mut filter = filled(&spec(100_000, 7), std::iter::repeat_n(1, 14));
@@ -158,7 +158,7 @@ fn as_many_counters_are_at_their_end_as_chance_says() {
     const COUNTERS: u64 = 4_000_000;
     let keys = (COUNTERS as f64 * std::f64::consts::LN_2 / 7.0) as u64;
     for (width, tail) in [(2, 0.03331), (3, 8.34e-6), (4, 1.6e-15)] {
-        let measure = filled(&shaped((width, "classic"), COUNTERS, 7), 0..keys).measure();
+        let measure = filled(&shaped((width, "classic"), COUNTERS, 7), 0..keys).statistics();
         for (found, tail) in [(measure.saturated, tail), (measure.taken, 0.5)] {
             let mean = tail * COUNTERS as f64;
             assert!((found as f64 - mean).abs() < 4.5 * mean.sqrt() + 0.5, "{width} bits: {found}, {mean} expected");
@@ -172,13 +172,13 @@ fn a_counter_that_a_key_meets_twice_counts_it_once() {
     for counters in 1..20 {
         for key in 0..200 {
             let mut filter = filled(&spec(counters, 9), [key]);
-            let once = filter.measure();
+            let once = filter.statistics();
             assert_eq!(filter.count_hash(mix(key)).unwrap(), 1);
             filter.insert_hash(mix(key)).unwrap();
             assert_eq!(filter.count_hash(mix(key)).unwrap(), 2);
-            assert_eq!((filter.measure().taken, filter.measure().saturated), (once.taken, 0));
+            assert_eq!((filter.statistics().taken, filter.statistics().saturated), (once.taken, 0));
             assert!(filter.remove_hash(mix(key)).unwrap() && filter.remove_hash(mix(key)).unwrap());
-            assert_eq!(filter.measure().taken, 0);
+            assert_eq!(filter.statistics().taken, 0);
         }
     }
 }
@@ -231,7 +231,7 @@ fn combining_adds_and_keeps_the_smaller() {
     // A counter at its end stays there, whatever it is added to.
     let mut sum = filled(&spec, std::iter::repeat_n(1, 9));
     sum.merge(&filled(&spec, std::iter::repeat_n(1, 9))).unwrap();
-    assert_eq!((sum.count_hash(mix(1)).unwrap(), sum.measure().saturated), (GREATEST, sum.measure().taken));
+    assert_eq!((sum.count_hash(mix(1)).unwrap(), sum.statistics().saturated), (GREATEST, sum.statistics().taken));
     // The estimate is of distinct keys, and so is that of a union.
     let comparison = petal::compare(&filled(&spec, (0..400).chain(0..400)), &filled(&spec, 200..600)).unwrap();
     for (estimate, keys) in [(comparison.first, 400.0), (comparison.union, 600.0), (comparison.intersection, 200.0)] {
@@ -259,7 +259,7 @@ fn rates_and_sizes_are_those_of_the_formula() {
             (keys..until).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
             keys = until;
             let found = (0..ASKED).filter(|i| filter.contains_hash(mix(1 << 40 | i))).count() as f64;
-            let (rate, measured) = (expected(keys), filter.measure().false_positive_rate);
+            let (rate, measured) = (expected(keys), filter.statistics().false_positive_rate);
             let band = 4.5 * (rate * (1.0 - rate) / ASKED as f64).sqrt();
             let name = format!("{width} bits, {layout}, {keys} keys");
             // Chance moves the rate of this filter by a few hundredths, which the measured rate includes.

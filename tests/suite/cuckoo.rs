@@ -216,7 +216,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     assert_eq!(refused(&mut attacked), 1, "the ninth has no place in an empty table");
     let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);
-    assert_eq!(keyed.measure().taken, 9);
+    assert_eq!(keyed.statistics().taken, 9);
     assert!(chosen.iter().all(|key| keyed.count_hash(keyed.base().hasher().hash_u64(*key).unwrap()).unwrap() == 1));
 }
 

@@ -84,7 +84,7 @@ fn it_is_a_multiset() {
                     assert_eq!(listed(&filter, piece), all);
                 }
                 assert_eq!(filter.base().count(), model.values().sum());
-                assert!(filter.measure().taken >= all.len() as u64);
+                assert!(filter.statistics().taken >= all.len() as u64);
                 let rate = all.len() as f64 / table.range() as f64;
                 assert!((filter.false_positive_rate() / rate - 1.0).abs() < 1e-9 || all.is_empty());
                 filter.verify().unwrap();

@@ -136,7 +136,7 @@ fn an_intersection_is_what_the_bits_say() {
     let found = compare(&a, &b).unwrap();
     let mut union = a.copy().unwrap();
     union.merge(&b).unwrap();
-    let ones = |filter: &Filter| (filter.measure().fill * 1024.0).round();
+    let ones = |filter: &Filter| (filter.statistics().fill * 1024.0).round();
     let (xa, xb, xor) = (ones(&a), ones(&b), ones(&union));
     let (m, both) = (1024.0_f64, xa + xb - xor);
     // Papapetrou et al. write it with the bits of the AND, of which some are accidents.

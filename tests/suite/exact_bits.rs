@@ -40,7 +40,7 @@ fn is(filter: &Filter, set: &BTreeSet<u64>, universe: u64) {
         assert_eq!((found, count), (is_there.into(), is_there.into()));
         assert_eq!(filter.count_u64(*key).unwrap(), is_there.into());
     }
-    let measure = filter.measure();
+    let measure = filter.statistics();
     assert_eq!((measure.taken, measure.false_positive_rate), (set.len() as u64, 0.0));
     let estimate = petal::estimate(filter).unwrap().unwrap();
     assert_eq!((estimate.value, estimate.standard_error), (set.len() as f64, 0.0));
@@ -82,7 +82,7 @@ fn integers_past_the_universe_are_refused() {
             fails(filter.insert_u64(key), Status::OutOfRange);
             fails(filter.insert_hash(key), Status::OutOfRange);
             fails(filter.insert(&key.to_le_bytes()), Status::OutOfRange);
-            fails(filter.insert_u64_shared(key), Status::OutOfRange);
+            fails(filter.insert_shared_u64(key), Status::OutOfRange);
         }
         assert!(filter.insert_u64(universe).unwrap_err().message().contains(&format!("{universe}")));
         for key in [&b""[..], b"7", b"1234567", b"123456789"] {
@@ -105,7 +105,7 @@ fn integers_past_the_universe_are_refused() {
         let keys = [universe / 2, 0, universe, 0];
         let mut shared = filled(universe, []);
         for outcome in
-            [shared.insert_batch_shared(&Keys::U64(&keys), None), shared.insert_batch(&Keys::U64(&keys), None)]
+            [shared.insert_shared_batch(&Keys::U64(&keys), None), shared.insert_batch(&Keys::U64(&keys), None)]
         {
             assert_eq!((outcome.keys, outcome.outcome.unwrap_err().status()), (2, Status::OutOfRange));
         }
@@ -156,7 +156,7 @@ fn every_way_gives_the_same_bits() {
         let shared = create(&spec(universe)).unwrap();
         std::thread::scope(|scope| {
             for part in keys.chunks(keys.len().div_ceil(4).max(1)) {
-                scope.spawn(|| shared.insert_batch_shared(&Keys::U64(part), None).outcome.unwrap());
+                scope.spawn(|| shared.insert_shared_batch(&Keys::U64(part), None).outcome.unwrap());
             }
         });
         assert!(shared.equals(&expected));
@@ -175,8 +175,8 @@ fn every_way_gives_the_same_bits() {
         std::fs::write(&path, &empty).unwrap();
         let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
         let opened = petal::open(&path, &share).unwrap();
-        fails(opened.insert_u64_shared(universe), Status::OutOfRange);
-        keys.iter().for_each(|key| assert!(opened.insert_u64_shared(*key).unwrap()));
+        fails(opened.insert_shared_u64(universe), Status::OutOfRange);
+        keys.iter().for_each(|key| assert!(opened.insert_shared_u64(*key).unwrap()));
         drop(opened);
         let loaded = petal::open(&path, &OpenOptions::default()).unwrap();
         is(&loaded, &set, universe);
@@ -229,7 +229,7 @@ fn bits_after_the_last_are_not_there() {
             assert!(!found && loaded.as_ref().is_none_or(|filter| !filter.contains_u64(key)), "{key} of {universe}");
         }
         if let Some(loaded) = loaded {
-            assert_eq!(loaded.measure().taken, 1);
+            assert_eq!(loaded.statistics().taken, 1);
         }
     }
 }

@@ -529,7 +529,7 @@ fn progress_rises_through_the_sets() {
         };
         let spec = spec(prefix_bytes);
         let old = build(&spec, how(), universe, None).unwrap();
-        assert!(old.measure().taken >= universe.counts.iter().map(|of| of.0.min(of.1)).sum(), "its keys take slots");
+        assert!(old.statistics().taken >= universe.counts.iter().map(|of| of.0.min(of.1)).sum(), "its keys take slots");
         check_calls("a set", if prefix_bytes == 0 { 0.26 } else { 0.13 });
         let mut newer = universe.clone();
         let moved = newer.excluded.split_off(newer.excluded.len() - 5000);
@@ -624,7 +624,7 @@ fn updates_end_at_the_rate() {
                 Err(refused) => break refused,
             }
             check(&filter, &universe);
-            assert!(filter.measure().false_positive_rate <= rate, "{rate} after {done} updates");
+            assert!(filter.statistics().false_positive_rate <= rate, "{rate} after {done} updates");
             done += 1;
         };
         assert!((least..=most).contains(&done), "{done} updates at {rate}: {refused}");

@@ -522,7 +522,7 @@ fn measures_count_both_levels() {
         let columns = geometry.words[0] - 1;
         let taken = passed + if columns > 0 { stored } else { 0 };
         let slots = geometry.bits - 512 - first.next_multiple_of(64) + first.checked_div(columns).unwrap_or(0);
-        let measure = filter.measure();
+        let measure = filter.statistics();
         assert_eq!(measure.taken, taken);
         assert!((measure.fill - taken as f64 / slots as f64).abs() < 1e-9, "{} of {slots}", measure.taken);
     }

@@ -122,7 +122,7 @@ fn what_is_inserted_often_at_once_is_there() {
         for (i, first) in often.clone().zip([1, 2, 3, greatest / 2, greatest - 1, greatest, 1, 2]) {
             let mut times = 0;
             for more in [first, greatest, 1] {
-                match filter.insert_hash_times(hash_of(spec, i), more) {
+                match filter.insert_times_hash(hash_of(spec, i), more) {
                     Ok(_) => times = more.saturating_add(times),
                     // The filter holds that many copies and no more, or has no room for another one.
                     Err(error) => assert_eq!(error.status(), Status::Full, "{error}"),
@@ -323,7 +323,7 @@ fn leaves_nothing_behind(filter: &mut Filter, spec: &Spec, keys: impl Iterator<I
     }
     (FRESH..next).for_each(|i| assert!(filter.remove_hash(hash_of(spec, i)).unwrap(), "key {i}"));
     filter.verify().unwrap();
-    assert_eq!(filter.measure().taken, 0, "removed keys are still there");
+    assert_eq!(filter.statistics().taken, 0, "removed keys are still there");
     false
 }
 

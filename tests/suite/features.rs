@@ -38,7 +38,7 @@ fn rows_are_bloom_filters() {
         });
         let mut image = Vec::new();
         filter
-            .serialize(&mut |bytes| {
+            .serialize_to(&mut |bytes| {
                 image.extend_from_slice(bytes);
                 Ok(())
             })

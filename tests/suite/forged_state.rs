@@ -73,7 +73,7 @@ impl Subject {
                 let _ = filter.remove_hash(mix(i));
             }
         }
-        let _ = (filter.advance(u64::MAX), filter.measure(), petal::estimate(filter));
+        let _ = (filter.advance(u64::MAX), filter.statistics(), petal::estimate(filter));
         let _ = filter.kind().as_grow().map(|grow| grow.room());
     }
 
@@ -188,7 +188,7 @@ fn damaged_forms_are_not_copied() {
                 let Ok(opened) = opened else { return };
                 let error = opened.copy().err().unwrap_or_else(|| panic!("{}: byte {place}", case.name()));
                 assert_eq!(error.status(), petal::Status::Corrupt, "{}: {error}", case.name());
-                let written = opened.serialize(&mut |_| Ok(())).unwrap_err();
+                let written = opened.serialize_to(&mut |_| Ok(())).unwrap_err();
                 assert_eq!(written.status(), petal::Status::Corrupt, "{}: {written}", case.name());
                 let mut other = filter.copy().unwrap();
                 assert!(other.merge(&opened).is_err(), "{}: byte {place}", case.name());

@@ -606,7 +606,7 @@ fn exercise(filter: &mut Filter) {
     filter.contains_batch(&Keys::Hashes(&hashes), &mut Answers::default()).unwrap();
     filter.contains(b"key");
     let _ = (
-        filter.measure(),
+        filter.statistics(),
         filter.false_positive_rate(),
         filter.cardinality(),
         filter.base().spec(),
@@ -617,7 +617,7 @@ fn exercise(filter: &mut Filter) {
     }
     let _ = petal::compare(filter, filter);
     let mut image = Vec::new();
-    let serialized = filter.serialize(&mut |piece| {
+    let serialized = filter.serialize_to(&mut |piece| {
         image.extend_from_slice(piece);
         Ok(())
     });
@@ -655,12 +655,12 @@ fn exercise_map(map: &mut Map) {
     let keys = if is_external { Keys::Hashes(&keys) } else { Keys::U64(&keys) };
     let _ = map.get_batch(&keys, &mut Answers::default());
     let _ = map.get(b"key");
-    let _ = (map.measure(), map.base().spec(), map.verify().is_ok());
+    let _ = (map.statistics(), map.base().spec(), map.verify().is_ok());
     for keys in [0, 1, 1000, u64::MAX] {
         map.expected_false_positive_rate(keys);
     }
     let mut image = Vec::new();
-    let serialized = map.serialize(&mut |piece| {
+    let serialized = map.serialize_to(&mut |piece| {
         image.extend_from_slice(piece);
         Ok(())
     });

@@ -74,7 +74,7 @@ fn check(spec: &Spec, hashes: &[u64]) -> Filter {
     let mut answers = Answers::default();
     filter.contains_batch(&Keys::Hashes(hashes), &mut answers).unwrap();
     assert_eq!(answers.true_count, hashes.len() as u64);
-    assert_eq!(filter.measure().taken, numbers.len() as u64);
+    assert_eq!(filter.statistics().taken, numbers.len() as u64);
     assert!(stored(&filter, 100) == numbers, "{} numbers are listed otherwise", numbers.len());
     // And no others are found.
     let found = |hash: &u64| numbers.binary_search(&filter.stored_hash(*hash).unwrap().0).is_ok();
@@ -133,7 +133,7 @@ fn sizes_are_those_of_the_formula() {
     for rate in [0.3, 0.1, 0.01, 1.0 / 256.0, 0.001, 1e-4, 1.0 / 784_931.0, 1e-6, 1e-9] {
         let filter = of(&spec(rate), &all);
         let (rice_bits, index, codes) = shape_of(&filter).sizes();
-        let values = filter.measure().taken;
+        let values = filter.statistics().taken;
         let range = filter.base().geometry().words[0];
         let formula = golomb::sizing::stream_bits(range, values, rice_bits);
         assert_eq!(golomb::layout::HEAD_BITS + index + codes, filter.base().geometry().bits);
@@ -281,7 +281,7 @@ fn weak_hashes_are_coded() {
 fn keys_that_are_one_number_are_one() {
     for range in [1, 2, 31, 32, 33, 100, 1000, 5000] {
         let filter = check(&with_range(&Spec { capacity: 1000, ..spec(0.0) }, range), &hashes(4, 1000));
-        let values = filter.measure().taken;
+        let values = filter.statistics().taken;
         assert!(values <= range.min(1000) && filter.base().header().count == 1000);
         assert_eq!(filter.false_positive_rate(), values as f64 / range as f64);
     }

@@ -87,7 +87,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
             assert_all(&filter, 0..keys);
             assert_eq!((filter.base().compatibility_id(), filter.base().count()), (first, keys));
             let expected = filter.expected_false_positive_rate(keys);
-            let measured = filter.measure().false_positive_rate;
+            let measured = filter.statistics().false_positive_rate;
             if is_taffy || keys > 1000 {
                 // Segments grow a little sooner or later than all of them together would.
                 let most = if is_taffy { 0.06 } else { 0.05 };
@@ -154,7 +154,7 @@ fn unions_hold_the_keys_of_both() {
                 assert_all(&into, a.clone().chain(b.clone()));
                 let distinct = estimate(&into).unwrap().unwrap().value;
                 assert!((distinct / keys as f64 - 1.0).abs() < 0.03, "{a:?} and {b:?}: {distinct}");
-                let rates = [&into, &one, &two].map(|filter| filter.measure().false_positive_rate);
+                let rates = [&into, &one, &two].map(|filter| filter.statistics().false_positive_rate);
                 assert!(rates[0] <= (rates[1] + rates[2]) * 1.001, "{rates:?}");
                 if kind == "aleph" {
                     // Those of one of them are removed, and the others stay.
@@ -165,7 +165,7 @@ fn unions_hold_the_keys_of_both() {
             }
             let mut same = one.copy().unwrap();
             same.merge(&one).unwrap();
-            assert!(kind == "aleph" || same.equals(&one) || same.measure().taken == one.measure().taken);
+            assert!(kind == "aleph" || same.equals(&one) || same.statistics().taken == one.statistics().taken);
         }
     }
 }
@@ -196,7 +196,7 @@ fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
         assert!(error.message().contains(&message), "{error:?}");
         assert!((0.96..=1.0).contains(&(keys as f64 / most)), "{kind}, {parameters:?}: {keys} keys");
         assert_all(&filter, 0..keys);
-        assert!(filter.measure().false_positive_rate <= 0.01);
+        assert!(filter.statistics().false_positive_rate <= 0.01);
         // A union that does not fit changes nothing.
         let mut other = create(&spec).unwrap();
         (0..keys).for_each(|i| drop(other.insert_hash(hash_of(&spec, i + (1 << 40)))));

@@ -178,7 +178,7 @@ fn it_takes_as_many_keys_as_it_has_slots() {
             for i in 0..slots {
                 assert!(filter.insert_hash(hash(i)).unwrap(), "{slots} slots, {name}: key {i} seems to be there");
             }
-            assert_eq!(filter.measure().taken, slots);
+            assert_eq!(filter.statistics().taken, slots);
             let before = crate::common::image(&filter);
             for i in slots..slots + 5 {
                 fails(filter.insert_hash(hash(i)), Status::Full);
@@ -295,7 +295,7 @@ fn a_full_table_keeps_its_rate() {
                 // As many distinct keys as the capacity fit.
                 assert!(i >= capacity || taken.len() as u64 == i + 1);
             }
-            assert!(filter.measure().taken <= capacity);
+            assert!(filter.statistics().taken <= capacity);
             assert!(taken.iter().all(|i| filter.contains_hash(key(*i))));
             let expected = filter.expected_false_positive_rate(10 * capacity);
             assert!(expected <= rate, "capacity {capacity} at {rate}: {expected} is expected");
@@ -318,7 +318,7 @@ fn a_full_table_keeps_its_rate() {
 fn a_size_alone_is_filled_to_the_last_slot() {
     let mut filter = create(&table(101, 30)).unwrap();
     let error = (0..).find_map(|i| filter.insert_hash(mix(i)).err()).unwrap();
-    assert_eq!((error.status(), filter.measure().taken), (Status::Full, 101));
+    assert_eq!((error.status(), filter.statistics().taken), (Status::Full, 101));
     assert!(error.message().contains("all of its 101 slots"), "{error}");
 }
 
@@ -334,7 +334,7 @@ fn an_image_in_place_keeps_to_its_capacity() {
         buffer.open(petal::Mode::Write, None, |opened| {
             let opened = opened.unwrap();
             let taken = (0..200).filter(|i| opened.insert_hash(mix(1000 + i)).is_ok()).count();
-            assert!(opened.measure().taken == 100 && taken < 10, "{taken}");
+            assert!(opened.statistics().taken == 100 && taken < 10, "{taken}");
             let error = opened.insert_hash(mix(5000)).unwrap_err();
             assert!(error.message().contains("its capacity"), "{error}");
         });

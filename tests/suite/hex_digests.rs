@@ -152,7 +152,7 @@ fn the_rate_is_that_of_the_formula() {
         filter.insert_batch(&Keys::Digests { bytes: &keys, each }, None).outcome.unwrap();
         let expected = filter.expected_false_positive_rate(5000);
         assert!(expected <= rate, "{expected} of {rate}");
-        let now = filter.measure().false_positive_rate;
+        let now = filter.statistics().false_positive_rate;
         // The fill of one filter differs a little from the mean that the formula has.
         assert!((now / expected - 1.0).abs() < 0.1, "{now} and {expected}");
         let positives = found(&filter, &digests(3, ABSENT, digest_bits), each) as f64;

@@ -98,14 +98,14 @@ fn look_up(what: &str, filter: &Filter) -> petal::Measure {
     }
     assert_eq!(petal::compare(filter, filter).is_ok(), filter.kind().as_overlap().is_some(), "{what}");
     assert!(filter.equals(filter), "{what}");
-    filter.measure()
+    filter.statistics()
 }
 
 fn get(map: &Map) -> petal::Measure {
     HASHES.iter().for_each(|hash| {
         let _ = (map.get_hash(*hash), map.get_u64(*hash));
     });
-    map.measure()
+    map.statistics()
 }
 
 /// The test replaces each number of a header, over the payload of the keys and over two other payloads. In the first

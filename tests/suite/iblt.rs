@@ -224,7 +224,7 @@ fn differences_of_maps_are_listed() {
                 _ => first.insert_value_u64(number, value).unwrap(),
             }
         }
-        assert_eq!(first.measure().taken, 0);
+        assert_eq!(first.statistics().taken, 0);
     }
 }
 
@@ -274,7 +274,7 @@ fn values_come_with_keys_of_every_form() {
         ] {
             assert!(error.status() == Status::Unsupported && error.to_string().contains(part), "{error}");
         }
-        assert_eq!((sketch.value_bits(), sketch.measure().taken), (0, 0));
+        assert_eq!((sketch.value_bits(), sketch.statistics().taken), (0, 0));
     }
     let other = create_sketch(&Spec { bits: 192 * 84, hashes: 4, ..Spec::default() }).unwrap();
     let mut ours = create_sketch(&value_cells(63, 7)).unwrap();

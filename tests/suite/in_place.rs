@@ -105,7 +105,7 @@ fn a_death_among_sharers_is_not_forgotten() {
     for order in 0..3 {
         let (_folder, path) = file();
         let (mut dying, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
-        dying.insert_hash_shared(mix(1)).unwrap();
+        dying.insert_shared_hash(mix(1)).unwrap();
         dying.base_mut().abandon();
         drop(dying);
         match order {
@@ -124,7 +124,7 @@ fn a_death_among_sharers_is_not_forgotten() {
         assert_eq!(verified(&path), Err(Status::Unclean), "order {order}");
         // Later sharers do not make the file clean either, one by one or overlapping.
         let (first, second) = (open(&path, Mode::Share), open(&path, Mode::Share));
-        first.insert_hash_shared(mix(2)).unwrap();
+        first.insert_shared_hash(mix(2)).unwrap();
         drop(first);
         drop(second);
         drop(open(&path, Mode::Share));
@@ -239,7 +239,7 @@ fn verifying_reads() {
             if changed && mode == Mode::Write {
                 filter.insert_hash(hash_in(5)).unwrap();
             } else if changed && mode == Mode::Share {
-                filter.insert_hash_shared(hash_in(5)).unwrap();
+                filter.insert_shared_hash(hash_in(5)).unwrap();
             }
             let expected = match mode {
                 Mode::Write if changed => Err(Status::Unclean),
@@ -251,7 +251,7 @@ fn verifying_reads() {
             corrupt_at(filter.verify().unwrap_err(), 2);
             corrupt_at(filter.copy().err().unwrap(), 2);
             let mut pieces = 0;
-            let serialized = filter.serialize(&mut |_| {
+            let serialized = filter.serialize_to(&mut |_| {
                 pieces += 1;
                 Ok(())
             });
@@ -271,7 +271,7 @@ fn damage_is_not_sealed() {
         let mut filter = open(&path, mode);
         let mut insert = |hash| match mode {
             Mode::Write => filter.insert_hash(hash),
-            _ => filter.insert_hash_shared(hash),
+            _ => filter.insert_shared_hash(hash),
         };
         for region in (0..8).filter(|region| *region != 3) {
             insert(hash_in(region)).unwrap();
@@ -290,7 +290,7 @@ fn damage_is_not_sealed() {
             corrupt_at(filter.clear().unwrap_err(), 3);
             filter.sync().unwrap();
         } else {
-            corrupt_at(filter.insert_batch_shared(&keys, None).outcome.unwrap_err(), 3);
+            corrupt_at(filter.insert_shared_batch(&keys, None).outcome.unwrap_err(), 3);
         }
         drop(filter);
         let after = fs::read(&path).unwrap();
@@ -347,7 +347,7 @@ fn a_damaged_table_proves_nothing() {
             let outcomes = [
                 filter.verify(),
                 filter.copy().map(drop),
-                filter.serialize(&mut |_| Ok(())),
+                filter.serialize_to(&mut |_| Ok(())),
                 filter.save(&folder.path().join("saved")),
                 merged.merge(&filter),
                 merged.intersect(&filter),
@@ -374,7 +374,7 @@ fn what_was_cut_off_is_not_sealed() {
         let mut filter = open(&path, mode);
         match mode {
             Mode::Write => filter.insert_hash(hash_in(0)).map(drop).unwrap(),
-            _ => filter.insert_hash_shared(hash_in(0)).map(drop).unwrap(),
+            _ => filter.insert_shared_hash(hash_in(0)).map(drop).unwrap(),
         }
         let outside = File::options().write(true).open(&path).unwrap();
         outside.set_len((HEADER_LENGTH + 4 * REGION_BYTES) as u64).unwrap();
@@ -399,7 +399,7 @@ fn copies_of_what_changes_are_sound() {
     let (folder, path) = file();
     let saved = folder.path().join("saved");
     let owned = petal::create(&spec()).unwrap();
-    (0..1000).for_each(|key| assert!(owned.insert_hash_shared(mix(key)).is_ok()));
+    (0..1000).for_each(|key| assert!(owned.insert_shared_hash(mix(key)).is_ok()));
     let sharing = open(&path, Mode::Share);
     for filter in [owned, sharing] {
         let done = AtomicBool::new(false);
@@ -408,7 +408,7 @@ fn copies_of_what_changes_are_sound() {
                 let (filter, done) = (&filter, &done);
                 scope.spawn(move || {
                     for key in 0.. {
-                        filter.insert_hash_shared(mix(part << 40 | key)).unwrap();
+                        filter.insert_shared_hash(mix(part << 40 | key)).unwrap();
                         if done.load(Ordering::Relaxed) {
                             break;
                         }
@@ -479,7 +479,7 @@ fn beside_a_writer_nothing_is_damaged() {
                 }
                 drop(writer);
                 let sharing = open(&path, Mode::Share);
-                sharing.insert_hash_shared(mix(1 << 32 | round)).unwrap();
+                sharing.insert_shared_hash(mix(1 << 32 | round)).unwrap();
             }
             done.store(true, Ordering::Relaxed);
         });
@@ -491,7 +491,7 @@ fn beside_a_writer_nothing_is_damaged() {
             is_fine(reader.verify());
             is_fine(open(&path, Mode::Read).verify());
             is_fine(try_open(&path, Mode::Load).and_then(|loaded| loaded.verify()));
-            is_fine(reader.serialize(&mut |_| Ok(())));
+            is_fine(reader.serialize_to(&mut |_| Ok(())));
             is_fine(reader.copy().map(|_| ()));
         }
     });

@@ -196,7 +196,7 @@ fn imported_filters_are_filters() {
         let filter = vector.filter();
         let mut image = Vec::new();
         filter
-            .serialize(&mut |piece| {
+            .serialize_to(&mut |piece| {
                 image.extend_from_slice(piece);
                 Ok(())
             })
@@ -207,7 +207,7 @@ fn imported_filters_are_filters() {
         if vector.format.export.is_some() {
             assert!(exported(&again, vector.format, None).unwrap() == vector.bytes, "{}: by an image", vector.name);
         }
-        let measure = filter.measure();
+        let measure = filter.statistics();
         let band = 4.5 * (ABSENT as f64 * measure.false_positive_rate).sqrt() + 4.5;
         let expected = ABSENT as f64 * measure.false_positive_rate;
         let positives = found(&filter, &texts("absent", ABSENT));
@@ -225,11 +225,11 @@ fn imported_filters_are_filters() {
         }
         if can(petal::Capabilities::MERGE) {
             again.merge(&filter).unwrap();
-            assert_eq!(again.measure().taken, filter.measure().taken);
+            assert_eq!(again.statistics().taken, filter.statistics().taken);
         }
         if can(petal::Capabilities::CLEAR) {
             again.clear().unwrap();
-            assert_eq!(again.measure().taken, 0);
+            assert_eq!(again.statistics().taken, 0);
             again.merge(&filter).unwrap();
             assert_eq!(found(&again, &vector.keys), vector.keys.len() as u64);
         }
@@ -254,7 +254,7 @@ fn damaged_bytes_do_no_harm() {
                 bytes[at] ^= change;
                 if let Ok(mut filter) = import(&bytes) {
                     found(&filter, &texts("key", 20));
-                    filter.measure();
+                    filter.statistics();
                     // Whether the filter takes another key depends on its kind.
                     let _ = filter.insert(b"one more");
                 }

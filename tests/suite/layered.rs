@@ -108,11 +108,11 @@ fn keys_go_from_layer_to_layer() {
         for times in 1..=layers + 3 {
             assert_eq!(filter.insert_hash(mix(1)).unwrap(), times == 1);
             assert_eq!(filter.count_hash(mix(1)).unwrap(), times.min(layers));
-            assert_eq!(filter.measure().saturated > 0, times >= layers, "{times} of {layers}");
+            assert_eq!(filter.statistics().saturated > 0, times >= layers, "{times} of {layers}");
         }
         let once = image(&filter);
         let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
-        filter.insert_hash_times(mix(1), layers + 3).unwrap();
+        filter.insert_times_hash(mix(1), layers + 3).unwrap();
         assert!(image(&filter) == once);
         assert_eq!(filter.cardinality().unwrap().round(), 1.0);
         for refused in [filter.remove_hash(mix(1)).map(drop), filter.merge(&filter.copy().unwrap())] {

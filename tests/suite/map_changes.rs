@@ -179,7 +179,7 @@ fn readings_are_distributed_as_stated() {
             (cells, hashes) = (map.base().geometry().bits / 8, map.base().geometry().hashes);
             let rate = map.expected_false_positive_rate(KEYS);
             assert!(rate <= 0.2 && rate == read_above(cells, hashes, KEYS), "{rate}");
-            let measure = map.measure();
+            let measure = map.statistics();
             assert!((map.keys_of(&measure).unwrap() - KEYS as f64).abs() < 120.0);
             assert!((measure.false_positive_rate - rate).abs() < 0.05);
         }

@@ -153,7 +153,7 @@ fn absent_keys_have_values_at_the_rate() {
             let map = build(&spec, &exact(30_000, 8));
             let rate = map.expected_false_positive_rate(30_000);
             assert!(has_checks(row) && rate < 1.0 || rate == 1.0, "{rate}");
-            assert_eq!(map.measure().false_positive_rate, rate);
+            assert_eq!(map.statistics().false_positive_rate, rate);
             let asked: Vec<u64> = (1_000_000..1_000_000 + ASKED).map(mix).collect();
             let (mut values, mut bytes) = (vec![1; asked.len()], vec![2; asked.len()]);
             let mut answers = Answers { values: Some(&mut values), bytes: Some(&mut bytes), ..Answers::default() };
@@ -401,7 +401,7 @@ fn forged_images_do_no_harm() {
                     let keys: Vec<u64> = (0..500).map(mix).collect();
                     let _ = keys.iter().filter(|key| get(map, **key).is_some()).count();
                     map.get_batch(&Keys::U64(&keys), &mut Answers::default()).unwrap();
-                    map.measure();
+                    map.statistics();
                 });
             }
         }

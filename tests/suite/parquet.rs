@@ -13,7 +13,7 @@ fn empty(blocks: u64) -> Filter {
 fn bitset(filter: &Filter, blocks: u64) -> Vec<u8> {
     let mut image = Vec::new();
     filter
-        .serialize(&mut |bytes| {
+        .serialize_to(&mut |bytes| {
             image.extend_from_slice(bytes);
             Ok(())
         })

@@ -52,7 +52,7 @@ impl Any {
                 outcome => outcome.unwrap(),
             }
             if row.capabilities.contains(Capabilities::COUNT) {
-                builder.add_hash_times(hash_of(spec, key), key % 2).unwrap();
+                builder.add_times_hash(hash_of(spec, key), key % 2).unwrap();
             }
             if row.others.excludes.is_some() {
                 let excluded = key + (1 << 40);
@@ -74,8 +74,8 @@ impl Any {
             Ok(())
         };
         match &mut self.builder {
-            Either::Filter(builder) => builder.serialize(write).unwrap(),
-            Either::Map(builder) => builder.serialize(write).unwrap(),
+            Either::Filter(builder) => builder.serialize_to(write).unwrap(),
+            Either::Map(builder) => builder.serialize_to(write).unwrap(),
         }
         bytes
     }
@@ -378,18 +378,18 @@ fn a_failed_serialization_loses_nothing() {
     let spec = Spec { kind: Some(KindId::FUSE), ..Spec::default() };
     let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
     (0..1000).for_each(|key| builder.add_u64(key).unwrap());
-    let refused = builder.serialize(&mut |_| Err(Status::Callback.into())).unwrap_err();
+    let refused = builder.serialize_to(&mut |_| Err(Status::Callback.into())).unwrap_err();
     assert_eq!((refused.status(), builder.count()), (Status::Callback, 1000));
     let options = BuilderOptions { progress: Some(Box::new(|_, _| false)), ..BuilderOptions::default() };
     let mut cancelled = Builder::new(&spec, options).unwrap();
     (0..1000).for_each(|key| cancelled.add_u64(key).unwrap());
-    assert_eq!(cancelled.serialize(&mut |_| Ok(())).unwrap_err().status(), Status::Cancelled);
+    assert_eq!(cancelled.serialize_to(&mut |_| Ok(())).unwrap_err().status(), Status::Cancelled);
     assert_eq!(cancelled.count(), 1000);
     // One value too many is found when keys are given out.
     let spec = Spec { kind: Some(KindId::BLOOMIER), ..Spec::default() };
     let mut map = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
     [1, 2].iter().for_each(|value| map.put_u64(7, *value).unwrap());
-    assert_eq!(map.serialize(&mut |_| Ok(())).unwrap_err().status(), Status::Contradiction);
+    assert_eq!(map.serialize_to(&mut |_| Ok(())).unwrap_err().status(), Status::Contradiction);
     assert_eq!(map.count(), 2);
 }
 

@@ -222,7 +222,7 @@ fn random_pairs_of_sets_are_told_apart() {
         }
         // Numbers that are inserted and removed leave nothing.
         difference.iter().for_each(|number| first.remove_u64(*number).unwrap());
-        assert_eq!(first.measure().taken, 0);
+        assert_eq!(first.statistics().taken, 0);
     }
     assert!(complete > 700 && beyond > 200, "{complete} {beyond}");
 }

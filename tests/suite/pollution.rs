@@ -9,7 +9,7 @@ use petal::{Filter, HashFunction, Hasher, Image, SecretKey, Spec};
 
 /// The number of bits that are set.
 fn ones(filter: &Filter) -> u64 {
-    (filter.measure().fill * filter.base().geometry().bits as f64).round() as u64
+    (filter.statistics().fill * filter.base().geometry().bits as f64).round() as u64
 }
 
 /// How far from its expectation a count may lie, in standard deviations.

@@ -226,7 +226,7 @@ fn rates_and_sizes_are_those_of_the_literature() {
         }
         let geometry = *filter.base().geometry();
         assert_eq!(geometry.words[..2], [u64::from(bits), slots]);
-        let measure = filter.measure();
+        let measure = filter.statistics();
         assert!(measure.fill > 0.9499 && measure.fill <= 0.95, "{}", measure.fill);
         assert!(8.0 * geometry.payload_bytes as f64 / slots as f64 <= most_bits);
         let rate = 0.95 * (-f64::from(bits)).exp2();
@@ -280,7 +280,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
             4..=6 => {
                 let mut other = create(&spec).unwrap();
                 for i in 0..50 {
-                    other.insert_hash_times(mix(random ^ i), 1 + i % 5).unwrap();
+                    other.insert_times_hash(mix(random ^ i), 1 + i % 5).unwrap();
                 }
                 let copy = image(&filter);
                 match filter.merge(&other) {
@@ -295,7 +295,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
                 for number in model.keys().copied().step_by(3).collect::<Vec<_>>() {
                     // The least hash with this fingerprint.
                     let hash = ((u128::from(number) << 64).div_ceil(u128::from(range))) as u64;
-                    assert_eq!(filter.remove_hash_times(hash, u64::MAX).unwrap(), model.remove(&number).unwrap());
+                    assert_eq!(filter.remove_times_hash(hash, u64::MAX).unwrap(), model.remove(&number).unwrap());
                 }
                 filter.intersect(&other).unwrap();
             }
@@ -307,7 +307,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
                     Err(error) => assert!(error.status() == Status::Full && image(&filter) == copy, "{error}"),
                 }
             }
-            _ if random >> 60 < if is_growing { 11 } else { 4 } => match filter.insert_hash_times(hash, times) {
+            _ if random >> 60 < if is_growing { 11 } else { 4 } => match filter.insert_times_hash(hash, times) {
                 Ok(new) => {
                     assert_eq!(new, before == 0, "{times} times");
                     model.insert(fingerprint, before + times);
@@ -315,7 +315,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
                 Err(error) => assert_eq!(error.status(), Status::Full),
             },
             _ => {
-                assert_eq!(filter.remove_hash_times(hash, times).unwrap(), before.min(times));
+                assert_eq!(filter.remove_times_hash(hash, times).unwrap(), before.min(times));
                 model.insert(fingerprint, before - before.min(times));
             }
         }
@@ -326,7 +326,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
         if step % 5000 == 4999 || step + 1 == steps {
             filter.verify().unwrap();
             assert_eq!(held(&filter), model);
-            assert_eq!(filter.measure().false_positive_rate, model.len() as f64 / range as f64);
+            assert_eq!(filter.statistics().false_positive_rate, model.len() as f64 / range as f64);
         }
     }
     assert!(model.len() > 500);
@@ -368,7 +368,7 @@ fn another_size_is_the_same_filter() {
     let small = create(&spec(2500, 12)).unwrap();
     let large = create(&spec(petal::blocks::runs::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
     let [mut small, mut large] = [small, large].map(|mut filter| {
-        (0..1000).for_each(|i| assert!(filter.insert_hash_times(mix(i), 1 + i % 3).is_ok()));
+        (0..1000).for_each(|i| assert!(filter.insert_times_hash(mix(i), 1 + i % 3).is_ok()));
         filter
     });
     let first = image(&small);
@@ -407,7 +407,7 @@ fn builders_make_room_for_counts() {
     inserted.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
     assert!(built.equals(&inserted));
     assert_eq!(built.base().count(), hashes.len() as u64);
-    assert!(built.measure().fill > 0.7, "{:?}", built.measure());
+    assert!(built.statistics().fill > 0.7, "{:?}", built.statistics());
 }
 
 /// One call with a count does the same as that many single calls. A count that is too large is refused before a copy is
@@ -427,11 +427,11 @@ fn keys_come_with_their_counts() {
     assert!(counts.iter().zip(&times).all(|(count, times)| count >= times));
     let taken = filter.remove_times_batch(&Keys::Hashes(&hashes), &times, None);
     taken.outcome.unwrap();
-    assert_eq!((filter.base().count(), filter.measure().taken), (0, 0));
+    assert_eq!((filter.base().count(), filter.statistics().taken), (0, 0));
     let short = filter.insert_times_batch(&Keys::Hashes(&hashes), &times[1..], None);
     assert_eq!(short.outcome.unwrap_err().status(), Status::BufferTooSmall);
     // The count does not fit into 64 bits.
-    filter.insert_hash_times(1, u64::MAX).unwrap();
+    filter.insert_times_hash(1, u64::MAX).unwrap();
     let before = image(&filter);
     assert_eq!(filter.insert_hash(1).unwrap_err().status(), Status::Full);
     assert_eq!(image(&filter), before);
@@ -439,8 +439,8 @@ fn keys_come_with_their_counts() {
     assert_eq!(filter.merge(&other).unwrap_err().status(), Status::Full);
     assert_eq!(image(&filter), before);
     assert_eq!(filter.count_hash(1).unwrap(), u64::MAX);
-    assert_eq!(filter.remove_hash_times(1, u64::MAX).unwrap(), u64::MAX);
-    assert_eq!(filter.measure().taken, 0);
+    assert_eq!(filter.remove_times_hash(1, u64::MAX).unwrap(), u64::MAX);
+    assert_eq!(filter.statistics().taken, 0);
 }
 
 /// The kernels of this processor answer as plain code does, even in a table that is too large for the caches, and for
@@ -452,7 +452,7 @@ fn kernels_answer_alike() {
         for i in 0..capacity {
             drop(
                 filter
-                    .insert_hash_times(mix(i), [1, 1, 1, 1, 7][i as usize % 5])
+                    .insert_times_hash(mix(i), [1, 1, 1, 1, 7][i as usize % 5])
                     .or_else(|_| filter.insert_hash(mix(i))),
             );
         }

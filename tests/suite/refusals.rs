@@ -61,7 +61,7 @@ fn refused_calls_change_nothing() {
                 match random >> 1 & 7 {
                     0..=2 if counts => {
                         let times = 1 + (random >> 32) % if random & 16 == 0 { 3 } else { 130 };
-                        watched.call("insert_times", |filter| filter.insert_hash_times(hash, times));
+                        watched.call("insert_times", |filter| filter.insert_times_hash(hash, times));
                     }
                     3 if removes => {
                         watched.call("remove", |filter| filter.remove_hash(hash));

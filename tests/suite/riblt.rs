@@ -121,7 +121,7 @@ fn random_pairs_of_sets_are_told_apart() {
         // Numbers that are inserted and removed leave nothing.
         ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
         theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
-        assert_eq!(first.measure().taken, 0);
+        assert_eq!(first.statistics().taken, 0);
     }
     assert!(complete > 300 && partial > 100, "{complete} {partial}");
 }

@@ -67,7 +67,7 @@ fn a_turn_that_somebody_died_in_is_ended() {
         expected.insert_hash(7).unwrap();
         let is_ended = |filter: &Filter| {
             holds_the_window(filter, &[7]);
-            assert_eq!(filter.measure(), expected.measure());
+            assert_eq!(filter.statistics(), expected.statistics());
         };
         let own = filled(clock);
         dies(&own);
@@ -75,7 +75,7 @@ fn a_turn_that_somebody_died_in_is_ended() {
         let mut alone = own.copy().unwrap();
         assert!(alone.insert_hash(7).unwrap());
         is_ended(&alone);
-        assert!(own.insert_hash_shared(7).unwrap());
+        assert!(own.insert_shared_hash(7).unwrap());
         is_ended(&own);
 
         for mode in [Mode::Share, Mode::Write] {
@@ -83,13 +83,13 @@ fn a_turn_that_somebody_died_in_is_ended() {
             let options = OpenOptions { mode, ..OpenOptions::default() };
             let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
             let mut dying: Filter = petal::open(&path, &share).unwrap();
-            dying.insert_hash_shared(keys(5)[0]).unwrap();
+            dying.insert_shared_hash(keys(5)[0]).unwrap();
             dies(&dying);
             dying.base_mut().abandon();
             drop(dying);
             let mut filter: Filter = petal::open(&path, &options).unwrap();
             match mode {
-                Mode::Share => assert!(filter.insert_hash_shared(7).unwrap()),
+                Mode::Share => assert!(filter.insert_shared_hash(7).unwrap()),
                 _ => assert!(filter.insert_hash(7).unwrap()),
             }
             is_ended(&filter);
@@ -106,11 +106,11 @@ fn what_comes_after_a_turn_that_somebody_died_in() {
         expected.advance(2).unwrap();
         let mut alone = dead.copy().unwrap();
         alone.advance(1).unwrap();
-        assert_eq!(alone.measure(), expected.measure());
+        assert_eq!(alone.statistics(), expected.statistics());
         assert!(keys(4).iter().chain(&keys(5)).all(|key| alone.contains_hash(*key)));
         let shared = dead.copy().unwrap();
         shared.advance_shared(1).unwrap();
-        assert_eq!(shared.measure(), expected.measure());
+        assert_eq!(shared.statistics(), expected.statistics());
 
         let mut whole = filled(clock);
         whole.advance(1).unwrap();
@@ -123,12 +123,12 @@ fn what_comes_after_a_turn_that_somebody_died_in() {
         let mut of_dead = other.copy().unwrap();
         of_dead.merge(&dead).unwrap();
         for mut united in [into_dead, of_dead] {
-            assert_eq!(united.measure().taken, expected.measure().taken);
+            assert_eq!(united.statistics().taken, expected.statistics().taken);
             let mut model = expected.copy().unwrap();
             for _ in 0..GENERATIONS {
                 united.advance(1).unwrap();
                 model.advance(1).unwrap();
-                assert_eq!(united.measure().taken, model.measure().taken);
+                assert_eq!(united.statistics().taken, model.statistics().taken);
             }
         }
     }
@@ -142,10 +142,10 @@ fn a_buffer_has_no_locks() {
         let mut buffer = Buffer::of(&image(&filled(clock)));
         buffer.open(Mode::Share, None, |filter| {
             let filter: &mut Filter = filter.unwrap();
-            filter.insert_hash_shared(keys(5)[0]).unwrap();
+            filter.insert_shared_hash(keys(5)[0]).unwrap();
             dies(filter);
             assert_eq!(filter.advance_shared(1).unwrap_err().status(), Status::Locked);
-            assert!(keys(7).iter().all(|key| filter.insert_hash_shared(*key).is_ok()));
+            assert!(keys(7).iter().all(|key| filter.insert_shared_hash(*key).is_ok()));
             assert!(
                 [3, 4, 5, 7].iter().all(|generation| keys(*generation).iter().all(|key| filter.contains_hash(*key)))
             );

@@ -351,7 +351,7 @@ fn an_image_in_place_is_full_in_the_end() {
     let room = |filter: &Filter| filter.kind().as_grow().unwrap().room();
     assert_eq!(room(&cleared), 0);
     cleared.clear().unwrap();
-    assert_eq!(cleared.measure().taken, 0);
+    assert_eq!(cleared.statistics().taken, 0);
     let whole = room(&cleared);
     assert!(whole > 2500, "{whole}");
     let keys = fill(&mut cleared, 0);
@@ -473,7 +473,7 @@ proptest! {
             buffer.open(mode, None, |opened| {
                 let Ok(opened) = opened else { return };
                 assert!((0..500).all(|i| opened.contains_hash(hash_of(&spec, i))));
-                let _ = (opened.measure(), opened.verify().is_ok(), opened.cardinality());
+                let _ = (opened.statistics(), opened.verify().is_ok(), opened.cardinality());
                 opened.kind().as_grow().unwrap().room();
                 let mut union = filter.copy().unwrap();
                 if union.merge(opened).is_ok() {
@@ -672,7 +672,7 @@ fn so_many_chains_are_merged() {
     let expected = all.expected_false_positive_rate(1600);
     assert!((all.false_positive_rate() / expected - 1.0).abs() < 0.4, "{} and {expected}", all.false_positive_rate());
     all.clear().unwrap();
-    assert_eq!(all.measure().taken, 0);
+    assert_eq!(all.statistics().taken, 0);
     assert!(all.kind().as_grow().unwrap().room() > 1600);
     all.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
     holds(&all, &keys);

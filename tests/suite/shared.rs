@@ -38,7 +38,9 @@ fn holds_the_same(filter: &Filter, ordinary: &Filter, keys: &[u64]) -> bool {
 /// generations is the newest.
 fn answers_the_same(a: &Filter, b: &Filter) -> bool {
     let is_same = a.base().row().overfill == Overfill::Forgets || a.equals(b);
-    is_same && a.measure() == b.measure() && (0..10_000).all(|i| a.contains_hash(mix(i)) == b.contains_hash(mix(i)))
+    is_same
+        && a.statistics() == b.statistics()
+        && (0..10_000).all(|i| a.contains_hash(mix(i)) == b.contains_hash(mix(i)))
 }
 
 fn hashes(count: u64, seed: u64) -> Vec<u64> {
@@ -61,11 +63,11 @@ fn alone_it_is_ordinary_insertion() {
         let keys = keys_of(spec, 3000, 1);
         let mut new = vec![0; keys.len()];
         let mut answers = Answers { bytes: Some(&mut new), ..Answers::default() };
-        batched.insert_batch_shared(&Keys::Hashes(&keys), Some(&mut answers)).outcome.unwrap();
+        batched.insert_shared_batch(&Keys::Hashes(&keys), Some(&mut answers)).outcome.unwrap();
         assert_eq!(answers.true_count, new.iter().map(|new| u64::from(*new)).sum::<u64>());
         for (key, new) in keys.iter().zip(new) {
             let expected = ordinary.insert_hash(*key).unwrap();
-            assert_eq!(shared.insert_hash_shared(*key).unwrap(), expected);
+            assert_eq!(shared.insert_shared_hash(*key).unwrap(), expected);
             assert_eq!(new == 1, expected);
         }
         assert!(answers_the_same(&ordinary, &shared) && batched.equals(&shared));
@@ -87,8 +89,8 @@ fn threads_lose_nothing() {
                     // The halves overlap; threads insert from both ends, singly and in batches.
                     let part = &keys[part * 5_000..part * 5_000 + 25_000];
                     let (first, second) = part.split_at(10_000);
-                    first.iter().rev().for_each(|key| assert!(shared.insert_hash_shared(*key).is_ok()));
-                    shared.insert_batch_shared(&Keys::Hashes(second), None).outcome.unwrap();
+                    first.iter().rev().for_each(|key| assert!(shared.insert_shared_hash(*key).is_ok()));
+                    shared.insert_shared_batch(&Keys::Hashes(second), None).outcome.unwrap();
                     assert!(part.iter().all(|key| shared.contains_hash(*key)), "a thread finds its own keys");
                 });
             }
@@ -109,7 +111,7 @@ fn what_happened_before_is_found() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 for (i, key) in keys.iter().enumerate() {
-                    filter.insert_hash_shared(*key).unwrap();
+                    filter.insert_shared_hash(*key).unwrap();
                     inserted.store(i as u64 + 1, Ordering::Release);
                 }
             });
@@ -138,14 +140,14 @@ fn somebody_is_told_that_a_key_is_new() {
             for _ in 0..3 {
                 scope.spawn(|| {
                     for (key, told) in keys.iter().zip(&told) {
-                        let new = filter.insert_hash_shared(*key).unwrap();
+                        let new = filter.insert_shared_hash(*key).unwrap();
                         told.fetch_add(new.into(), Ordering::Relaxed);
                     }
                 });
             }
         });
         assert!(told.iter().all(|told| (1..=3).contains(&told.load(Ordering::Relaxed))));
-        assert!(keys.iter().all(|key| !filter.insert_hash_shared(*key).unwrap()), "nothing is new twice");
+        assert!(keys.iter().all(|key| !filter.insert_shared_hash(*key).unwrap()), "nothing is new twice");
     });
 }
 
@@ -164,7 +166,7 @@ fn one_of_those_who_close_at_once_is_the_last() {
                 let (path, share, together) = (&path, &share, &together);
                 scope.spawn(move || {
                     let filter = petal::open(path, share).unwrap();
-                    filter.insert_hash_shared(mix(4 * round + i)).unwrap();
+                    filter.insert_shared_hash(mix(4 * round + i)).unwrap();
                     together.wait();
                     drop(filter);
                 });
@@ -187,7 +189,7 @@ fn handles_share_a_file() {
         let (first, second) = (petal::open(&path, &share).unwrap(), petal::open(&path, &share).unwrap());
         thread::scope(|scope| {
             for (filter, part) in [&first, &second].into_iter().zip(keys.chunks(5_000)) {
-                scope.spawn(move || part.iter().for_each(|key| assert!(filter.insert_hash_shared(*key).is_ok())));
+                scope.spawn(move || part.iter().for_each(|key| assert!(filter.insert_shared_hash(*key).is_ok())));
             }
         });
         assert!(keys.iter().all(|key| first.contains_hash(*key) && second.contains_hash(*key)));
@@ -196,7 +198,7 @@ fn handles_share_a_file() {
         assert!(reading.base().header().unclean, "others are writing");
         let alone = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         assert_eq!(petal::open(&path, &alone).err().unwrap().status(), Status::Locked);
-        assert_eq!(reading.insert_hash_shared(1).unwrap_err().status(), Status::UnsupportedByHandle);
+        assert_eq!(reading.insert_shared_hash(1).unwrap_err().status(), Status::UnsupportedByHandle);
 
         // The handles may close in either order.
         drop(first);
@@ -232,7 +234,7 @@ fn sharing_has_its_limits() {
                 let expected = if all.contains(of) { Status::UnsupportedByHandle } else { Status::Unsupported };
                 assert_eq!(refused.unwrap().status(), expected);
             }
-            filter.insert_hash_shared(1).unwrap();
+            filter.insert_shared_hash(1).unwrap();
             // The file is on the disk and is still shared.
             filter.sync().unwrap();
             assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().unclean);
@@ -245,7 +247,7 @@ fn sharing_has_its_limits() {
         }
         let mut unclean = petal::open(&path, &write).unwrap();
         assert!(unclean.base().header().unclean);
-        assert_eq!(unclean.insert_hash_shared(2).unwrap_err().status(), Status::UnsupportedByHandle);
+        assert_eq!(unclean.insert_shared_hash(2).unwrap_err().status(), Status::UnsupportedByHandle);
         unclean.add_insertions(1).unwrap();
         unclean.sync().unwrap();
         assert!(petal::open(&path, &OpenOptions::default()).unwrap().base().header().unclean);
@@ -281,7 +283,7 @@ fn insert_and_look(filter: &Filter, keys: &[u64], (counts_keys, window): (bool, 
     let mut young: VecDeque<(u64, u64)> = VecDeque::new();
     for key in keys {
         let before = moves.ended.load(Ordering::SeqCst);
-        let insert = || filter.insert_hash_shared(*key).unwrap();
+        let insert = || filter.insert_shared_hash(*key).unwrap();
         // If a key seems to be there already, it may have the window of another key, so the test does not follow it.
         if if counts_keys { moves.make(insert) } else { insert() } {
             young.push_back((*key, before + u64::from(counts_keys)));
@@ -326,7 +328,7 @@ fn threads_keep_the_window() {
         // While a thread is held up in a turn, the other threads put all of their keys into the newest generation. A
         // window later the filter has dropped that generation.
         for key in hashes(2 * all, 7) {
-            filter.insert_hash_shared(key).unwrap();
+            filter.insert_shared_hash(key).unwrap();
         }
         let rate = filter.false_positive_rate();
         assert!(rate < 0.03, "{rate}");
@@ -375,7 +377,7 @@ fn time_moves_on_beside_others_as_it_does_alone() {
             let (mut alone, shared) = (empty(spec), empty(spec));
             for step in 0..2 * window.steps + 5 {
                 for key in hashes(30 + 40 * (step % 3), 8 + step) {
-                    assert_eq!(alone.insert_hash(key).unwrap(), shared.insert_hash_shared(key).unwrap());
+                    assert_eq!(alone.insert_hash(key).unwrap(), shared.insert_shared_hash(key).unwrap());
                 }
                 alone.advance(step % 3).unwrap();
                 shared.advance_shared(step % 3).unwrap();
@@ -391,7 +393,7 @@ fn time_moves_on_beside_others_as_it_does_alone() {
             copy.merge(&shared).unwrap();
             assert!(answers_the_same(&alone, &copy));
             copy.advance_shared(u64::MAX).unwrap();
-            assert_eq!(copy.measure().taken, 0);
+            assert_eq!(copy.statistics().taken, 0);
             let before = image(&copy);
             copy.advance_shared(0).unwrap();
             assert_eq!(image(&copy), before);

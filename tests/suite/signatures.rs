@@ -44,7 +44,7 @@ fn check(spec: &Spec, hashes: &[u64]) -> Filter {
     filter.contains_batch(&Keys::Hashes(hashes), &mut answers).unwrap();
     assert_eq!(answers.true_count, hashes.len() as u64);
     let distinct: BTreeSet<&u64> = hashes.iter().collect();
-    assert_eq!(filter.measure().taken, distinct.len() as u64);
+    assert_eq!(filter.statistics().taken, distinct.len() as u64);
     filter
 }
 
@@ -85,7 +85,7 @@ fn loads_are_near_the_thresholds() {
             let filter = check(&spec(shape, 8), &hashes(count, count));
             let load = count as f64 / (length(&filter) * u64::from(buckets.slots)) as f64;
             assert!((load / threshold - 0.98).abs() < 0.002, "{}, {count} keys: {load}", NAMES[shape]);
-            assert_eq!(filter.measure().fill, load);
+            assert_eq!(filter.statistics().fill, load);
         }
     }
 }
@@ -132,7 +132,7 @@ fn rates_are_those_of_the_formula() {
                 let filter = of(&spec(shape, bits), &hashes(set, keys));
                 let absent = |i: u64| !mix(set << 40 | 1 << 39 | i);
                 found += (0..asked).filter(|i| filter.contains_hash(absent(*i))).count();
-                let rate = filter.measure().false_positive_rate;
+                let rate = filter.statistics().false_positive_rate;
                 expected += rate * asked as f64;
                 by_formula += (ROW.false_positive_rate)(filter.base().geometry(), keys) * asked as f64;
             }

@@ -107,7 +107,7 @@ fn filters_are_filled() {
             }
             if can(case, Capabilities::REMOVE) && case.is_multiset() {
                 one_by_one.remove_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
-                assert_eq!(one_by_one.measure().fill, 0.0, "{size} keys were removed");
+                assert_eq!(one_by_one.statistics().fill, 0.0, "{size} keys were removed");
             }
         }
     });

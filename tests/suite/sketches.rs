@@ -67,7 +67,7 @@ fn differences_of_sets_are_listed() {
         // Removing what the listing has leaves nothing.
         theirs.iter().for_each(|number| first.insert_u64(*number).unwrap());
         ours.iter().for_each(|number| first.remove_u64(*number).unwrap());
-        assert_eq!(first.measure().taken, 0);
+        assert_eq!(first.statistics().taken, 0);
         let mut both = of(&spec, ours.iter().copied());
         both.merge(&of(&spec, theirs.iter().copied())).unwrap();
         assert_eq!(with(&both.list().unwrap(), 1), ours.union(&theirs).copied().collect());
@@ -285,7 +285,7 @@ fn keyed_sketches_need_their_key() {
         load_as(&image, &OpenOptions { mode: Mode::Load, secret: Some(key), ..OpenOptions::default() }).unwrap();
     assert_eq!(with(&open.list().unwrap(), 1), (0..20).collect());
     closed.subtract(&open).unwrap();
-    assert_eq!(closed.measure().taken, 0);
+    assert_eq!(closed.statistics().taken, 0);
 }
 
 /// An image with the checksums of its header computed again.
@@ -580,7 +580,7 @@ fn what_is_measured_are_cells() {
     for tables in 3..=7 {
         let spec = cells(20 * u64::from(tables), tables);
         for (numbers, taken) in [(0, 0), (1, u64::from(tables)), (10_000, 20 * u64::from(tables))] {
-            let measure = of(&spec, 0..numbers).measure();
+            let measure = of(&spec, 0..numbers).statistics();
             assert_eq!(measure.taken, taken, "{numbers} numbers");
             assert_eq!(measure.fill, taken as f64 / (20.0 * f64::from(tables)));
         }
@@ -600,7 +600,7 @@ fn the_last_cell_of_the_last_region_is_marked() {
     (0..20_000).for_each(|number| sketch.insert_u64(number).unwrap());
     sketch.sync().unwrap();
     sketch.verify().unwrap();
-    assert_eq!(sketch.measure().fill, 1.0);
+    assert_eq!(sketch.statistics().fill, 1.0);
 }
 
 /// Lookups take the lines of the cells or symbols of a number, or all sums.

@@ -77,7 +77,7 @@ fn minimal_increase_refuses_removals() {
     let before = image(&filter);
     let refused = [
         filter.remove_hash(mix(1)).unwrap_err(),
-        filter.remove_hash_times(mix(1), 2).unwrap_err(),
+        filter.remove_times_hash(mix(1), 2).unwrap_err(),
         filter.remove_batch(&Keys::Hashes(&[1, 2]), None).outcome.unwrap_err(),
         filter.remove_times_batch(&Keys::Hashes(&[1, 2]), &[1, 1], None).outcome.unwrap_err(),
     ];
@@ -106,7 +106,7 @@ fn keys_come_often_at_once() {
         let (mut single, mut times) = (small(300, 16.0), small(300, 16.0));
         for key in 0..150 {
             let often = 1 + mix(key) % 5;
-            let new = times.insert_hash_times(mix(key), often).unwrap();
+            let new = times.insert_times_hash(mix(key), often).unwrap();
             let news: Vec<bool> = (0..often).map(|_| single.insert_hash(mix(key)).unwrap()).collect();
             assert_eq!(news[0], new);
         }
@@ -117,17 +117,17 @@ fn keys_come_often_at_once() {
         // Four thousand million copies take as long as one copy.
         for (width, greatest) in [(8.0, 255), (16.0, 65_535), (32.0, u64::from(u32::MAX))] {
             let mut filter = small(10_000, width);
-            filter.insert_hash_times(mix(1), greatest - 1).unwrap();
-            assert_eq!((filter.count_hash(mix(1)).unwrap(), filter.measure().saturated), (greatest - 1, 0));
-            filter.insert_hash_times(mix(1), u64::MAX).unwrap();
+            filter.insert_times_hash(mix(1), greatest - 1).unwrap();
+            assert_eq!((filter.count_hash(mix(1)).unwrap(), filter.statistics().saturated), (greatest - 1, 0));
+            filter.insert_times_hash(mix(1), u64::MAX).unwrap();
             assert_eq!(filter.count_hash(mix(1)).unwrap(), greatest, "{method}");
-            assert!(filter.measure().saturated >= 4, "saturated counters are seen");
+            assert!(filter.statistics().saturated >= 4, "saturated counters are seen");
             if method != "minimal_increase" {
                 // The counters are at their maximum, so a removal leaves them alone.
                 assert!(filter.remove_hash(mix(1)).unwrap());
                 assert_eq!(filter.count_hash(mix(1)).unwrap(), greatest);
-                filter.insert_hash_times(mix(2), 1000.min(greatest - 1)).unwrap();
-                assert_eq!(filter.remove_hash_times(mix(2), u64::MAX).unwrap(), 1000.min(greatest - 1));
+                filter.insert_times_hash(mix(2), 1000.min(greatest - 1)).unwrap();
+                assert_eq!(filter.remove_times_hash(mix(2), u64::MAX).unwrap(), 1000.min(greatest - 1));
                 assert!(!filter.contains_hash(mix(2)));
             }
         }
@@ -242,7 +242,7 @@ fn all_counters_are_measured() {
         let bits = filter.base().geometry().bits as usize;
         let full = bytes[256..256 + bits / 8].iter().filter(|counter| **counter == 255).count() as u64;
         assert!(full > 100, "{method}: {full}");
-        assert_eq!(filter.measure().saturated, full, "{method}");
+        assert_eq!(filter.statistics().saturated, full, "{method}");
         if !(bits / 8).is_multiple_of(64) {
             let mut forged = bytes.clone();
             forged[256 + bits / 8] = 1;

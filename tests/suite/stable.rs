@@ -46,7 +46,7 @@ fn the_published_points_are_met() {
             let more = if snapshot == 0 { 200_000 } else { 30_000 };
             insert(&mut filter, &spec, next..next + more);
             next += more;
-            is_zero += 1.0 - filter.measure().fill;
+            is_zero += 1.0 - filter.statistics().fill;
             hits += found(&filter, &spec, (1 << 40) + snapshot * fresh..(1 << 40) + (snapshot + 1) * fresh);
         }
         let is_zero = is_zero / snapshots as f64;
@@ -237,7 +237,7 @@ fn long_streams_are_those_of_single_cells() {
                 }
                 _ => {
                     let set = model.cells.iter().filter(|cell| **cell > 0).count() as u64;
-                    assert_eq!(filter.measure().taken, set);
+                    assert_eq!(filter.statistics().taken, set);
                     assert!((0..300).all(|i| filter.contains_hash(key(i)) == model.contains(key(i))));
                     filter.verify().unwrap();
                 }

@@ -75,7 +75,7 @@ fn check(filter: &Filter, members: &[u64]) {
     assert_eq!(filter.base().count(), members.len() as u64);
     assert_eq!(filter.base().header().capacity, members.len().max(1) as u64);
     // The measure counts the keys and the slots of all levels.
-    let (measure, words) = (filter.measure(), filter.base().words().shared());
+    let (measure, words) = (filter.statistics(), filter.base().words().shared());
     let of_level = |i: usize, bits: u64| [2, 3].map(|at| words[at + 2 * i].load(Ordering::Relaxed) / [1, bits][at - 2]);
     let all = levels(filter).0.into_iter().take_while(|bits| *bits > 0).enumerate().map(|(i, bits)| of_level(i, bits));
     let [keys, slots] = all.fold([0; 2], |[keys, slots], of| [keys + of[0], slots + of[1]]);

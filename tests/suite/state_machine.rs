@@ -187,12 +187,12 @@ impl Machine<'_> {
             // A refused call may have inserted some copies and taken them out again, after which other entries may lie
             // elsewhere.
             let is_looked_at = self.case.row.is_canonical;
-            if self.unless_full_and(filter, is_looked_at, |filter| filter.insert_hash_times(hash, times)).is_some() {
+            if self.unless_full_and(filter, is_looked_at, |filter| filter.insert_times_hash(hash, times)).is_some() {
                 self.held[key] += times;
             }
         } else if self.can(Capabilities::REMOVE) && held > 0 {
             let times = times.min(held);
-            let removed = filter.remove_hash_times(hash, times).unwrap();
+            let removed = filter.remove_times_hash(hash, times).unwrap();
             let may_differ =
                 filter.kind().as_count().is_some_and(|count| held >= count.greatest_count() || !count.is_upper_bound());
             assert!(removed == times || may_differ, "{removed} of {times} were removed of {held}");

@@ -37,7 +37,7 @@ fn compare(case: &Case, filter: &Filter, (keys, rate): (u64, f64), lookups: u64,
     let others: Vec<u64> = (0..lookups).map(|i| hash_of(&case.spec(), mix(keys << 40 | 1 << 39 | i))).collect();
     let mut answers = Answers::default();
     filter.contains_batch(&Keys::Hashes(&others), &mut answers).unwrap();
-    let (said, found) = (filter.measure().false_positive_rate, answers.true_count as f64 / lookups as f64);
+    let (said, found) = (filter.statistics().false_positive_rate, answers.true_count as f64 / lookups as f64);
     let sigma = (said * (1.0 - said) / lookups as f64).sqrt().max(1.0 / lookups as f64);
     let band = SIGMAS * sigma + words(case, keys) * said;
     let off = (found - said) / sigma;

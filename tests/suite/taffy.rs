@@ -40,9 +40,9 @@ fn it_grows_on_when_tails_have_ended() {
         insert(&mut filter, 0..most);
         filter.verify().unwrap();
         assert_all(&filter, 0..most);
-        let (measured, expected) = (filter.measure().false_positive_rate, filter.expected_false_positive_rate(most));
+        let (measured, expected) = (filter.statistics().false_positive_rate, filter.expected_false_positive_rate(most));
         assert!((measured / expected - 1.0).abs() < 0.06 && measured <= rate, "{rate}: {measured}, {expected}");
-        assert!(filter.measure().taken > most, "no entry became two");
+        assert!(filter.statistics().taken > most, "no entry became two");
     }
 }
 

@@ -103,7 +103,7 @@ fn removals_give_everything_back() {
         let empty = image(&filter);
         let keys: Vec<u64> = (0..1500).map(mix).collect();
         filter.insert_batch(&Keys::Hashes(&keys), None).outcome.unwrap();
-        assert_eq!(filter.measure().saturated, 0);
+        assert_eq!(filter.statistics().saturated, 0);
         let before = image(&filter);
         let absent: Vec<u64> = (9000..9500).map(mix).filter(|hash| !filter.contains_hash(*hash)).collect();
         assert!(absent.len() > 300 && absent.iter().all(|hash| !filter.remove_hash(*hash).unwrap()));
@@ -115,7 +115,7 @@ fn removals_give_everything_back() {
             filter.insert_hash(mix(1)).unwrap();
         }
         filter.insert_hash(mix(2)).unwrap();
-        assert!(filter.measure().saturated > 0 && filter.contains_hash(mix(2)));
+        assert!(filter.statistics().saturated > 0 && filter.contains_hash(mix(2)));
         assert!((0..200).all(|_| filter.remove_hash(mix(1)).unwrap()), "it cannot be removed any more");
         assert!(filter.contains_hash(mix(2)));
         filter.clear().unwrap();

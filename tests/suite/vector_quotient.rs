@@ -178,7 +178,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     assert_eq!(refused(&mut attacked), 1, "the last has no place in a table that is nearly empty");
     let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);
-    assert_eq!(keyed.measure().taken, chosen.len() as u64);
+    assert_eq!(keyed.statistics().taken, chosen.len() as u64);
 }
 
 /// An invalid spec gets an error message. A size in bits gets the longest tags that have room.

@@ -50,7 +50,7 @@ fn whole_keys_are_listed() {
         assert!(listing.counts.is_sorted());
         keys(0..20).iter().for_each(|key| first.remove(key).unwrap());
         keys(500..530).iter().for_each(|key| first.insert(key).unwrap());
-        assert_eq!(first.measure().taken, 0);
+        assert_eq!(first.statistics().taken, 0);
         first.merge(&of(&spec, &keys(0..9))).unwrap();
         assert_eq!(with(&first.list_keys().unwrap(), key_bytes, 1), keys(0..9));
         // A batch does the same as single keys, and an image gives the sketch back.

@@ -293,7 +293,7 @@ export function see(petal, changed) {
       return make("div", { class: "block", "data-group": group }, make("h3", {}, text),
         make("div", { class: `cells${numbers ? " numbers" : ""}`, role: "img", "aria-label": text, style: numbers ? `--cell: ${isHex ? "2.2rem" : "1.4rem"}` : false }, ...cells));
     }));
-    const { fill, falsePositiveRate } = filter.measure();
+    const { fill, falsePositiveRate } = filter.statistics();
     const size = shown.reader ? `${keys.length ? (8 * filter.payload().length / keys.length).toFixed(1) : 0} bits a key, more than in large filters.` : `Taken: ${percent(fill).replace("never", "0 %")}.`;
     $("#see-state").textContent = `${keys.length} keys. ${size} Of absent keys, ${percent(falsePositiveRate)} ${falsePositiveRate >= 1e-5 ? "get" : "gets"} a “maybe” now.`;
     $("#see-keys").textContent = keys.join(", ") || "none";

@@ -192,7 +192,7 @@ impl Subject for Petal {
             return lines;
         }
         // A lookup of an absent key ends at the first bit that is not set, after 1 + f + f^2 + ... probes.
-        let fill = self.filter.measure().fill;
+        let fill = self.filter.statistics().fill;
         (1.0 - fill.powf(lines)) / (1.0 - fill).max(f64::MIN_POSITIVE)
     }
 

@@ -107,7 +107,7 @@ fn insert_shared(filter: &Filter, from: u64, keys: u64, threads: usize, form: Fo
     };
     together(threads, rounds, state, prepare, |(_, buffer, answers)| {
         let answers = &mut Answers { bytes: Some(&mut answers[..buffer.len()]), ..Answers::default() };
-        filter.insert_batch_shared(&buffer.keys(), Some(answers)).outcome.expect("keys can be inserted");
+        filter.insert_shared_batch(&buffer.keys(), Some(answers)).outcome.expect("keys can be inserted");
     })
 }
 

@@ -48,7 +48,7 @@ export interface Info {
 }
 
 /** How full a filter or a map is. */
-export interface Measure {
+export interface Statistics {
   fill: number;
   falsePositiveRate: number;
   /** Distinct keys by the fill; null if nobody can tell. */
@@ -77,7 +77,7 @@ declare abstract class Image extends Held {
   readonly info: Info;
   readonly parameters: Record<string, number>;
   payload(): Uint8Array;
-  measure(): Measure;
+  statistics(): Statistics;
   expectedFalsePositiveRate(keys: number | bigint): number;
   verify(): void;
   clear(): void;

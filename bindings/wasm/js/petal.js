@@ -343,9 +343,9 @@ class Image extends Held {
   }
 
   /** How full it is, and its present rate. Reads the whole payload. */
-  measure() {
+  statistics() {
     const engine = this._engine;
-    engine.call("petal_measure", this._handle);
+    engine.call("petal_statistics", this._handle);
     const [fill, falsePositiveRate, keys] = engine.reals;
     return { fill, falsePositiveRate, keys: keys < 0 ? null : keys, saturated: Number(engine.answers[3]) };
   }

@@ -83,7 +83,7 @@ for (const simd of modules("petal")) {
       const length = Number(/digest_(\d+)/.exec(name)[1]) / 8;
       const absent = Array.from({ length: 1000 }, (_, i) => digest(length, i + 1000));
       const positives = filter.containsBatch(absent).reduce((a, b) => a + b);
-      const { falsePositiveRate: rate } = filter.measure();
+      const { falsePositiveRate: rate } = filter.statistics();
       assert.ok(Math.abs(positives - 1000 * rate) < 4.5 * Math.sqrt(1000 * rate) + 1, `${name}: ${positives} at ${rate}`);
       assert.throws(() => filter.contains(new Uint8Array(length - 1)), PetalError, name);
       const made = petal.create({ kind: "bloom", hash: "digest", seed: 8 * length, capacity: 100 });

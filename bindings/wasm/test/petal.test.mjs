@@ -66,11 +66,11 @@ test("the rate is the one that was asked for", () => {
   assert.ok(filter.containsBatch(keys).every((answer) => answer === 1));
   const others = draw(1_000_000, 7n);
   const positives = filter.containsBatch(others).reduce((a, b) => a + b);
-  const rate = filter.measure().falsePositiveRate;
+  const rate = filter.statistics().falsePositiveRate;
   assert.ok(Math.abs(positives - 1e6 * rate) < 4.5 * Math.sqrt(1e6 * rate), `${positives} of 10^6 at ${rate}`);
   assert.ok(filter.expectedFalsePositiveRate(100_000) <= 0.01);
   assert.equal(filter.info.insertions, 100_000);
-  assert.ok(Math.abs(filter.measure().keys - 100_000) < 1500);
+  assert.ok(Math.abs(filter.statistics().keys - 100_000) < 1500);
 });
 
 test("both modules make the same bytes", { skip: tested.length < 2 && "one module is tested" }, async () => {

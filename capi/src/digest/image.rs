@@ -120,7 +120,7 @@ pub unsafe extern "C" fn petal_digest_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read digest, callback(write, context)], digest.serialize(&mut |bytes| write.take(bytes)))
+    boundary!(error, [read digest, callback(write, context)], digest.serialize_to(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.

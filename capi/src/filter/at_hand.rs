@@ -67,10 +67,10 @@ impl petal_filter {
     }
 
     /// Inserts a hash while others insert and look up, if that takes no preparation, as
-    /// `Filter::insert_hash_shared_at_once` does.
+    /// `Filter::insert_shared_hash_at_once` does.
     #[inline(always)]
     pub(crate) fn insert_shared_at_once(&self, hash: u64) -> Option<bool> {
-        let Some(probe) = &self.probe else { return self.filter.insert_hash_shared_at_once(hash) };
+        let Some(probe) = &self.probe else { return self.filter.insert_shared_hash_at_once(hash) };
         probe.insertions?;
         Some(probe.insert_shared(hash))
     }

@@ -372,7 +372,7 @@ mod tests {
         }
 
         fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-            self.0.measure_with(progress)
+            self.0.statistics_with(progress)
         }
 
         fn as_insert(&mut self) -> Option<&mut dyn Insert> {

@@ -136,7 +136,7 @@ pub unsafe extern "C" fn petal_map_builder_serialize_to(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change builder, callback(write, context)], {
-        builder.by(|builder| builder.serialize(&mut |bytes| write.take(bytes)))
+        builder.by(|builder| builder.serialize_to(&mut |bytes| write.take(bytes)))
     })
 }
 

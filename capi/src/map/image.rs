@@ -124,7 +124,7 @@ pub unsafe extern "C" fn petal_map_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read map, callback(write, context)], map.serialize(&mut |bytes| write.take(bytes)))
+    boundary!(error, [read map, callback(write, context)], map.serialize_to(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.

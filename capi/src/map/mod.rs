@@ -150,7 +150,7 @@ pub unsafe extern "C" fn petal_map_get_statistics(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read map, fill statistics], {
-        let measure = map.measure();
+        let measure = map.statistics();
         statistics.set(petal_statistics {
             struct_size: 0,
             fill: measure.fill,

@@ -26,7 +26,7 @@ pub unsafe extern "C" fn petal_builder_serialize_to(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change builder, callback(write, context)], {
-        builder.by(|builder| builder.serialize(&mut |bytes| write.take(bytes)))
+        builder.by(|builder| builder.serialize_to(&mut |bytes| write.take(bytes)))
     })
 }
 

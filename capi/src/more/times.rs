@@ -36,7 +36,7 @@ pub unsafe extern "C" fn petal_filter_insert_times_hash(
     is_new: *mut bool,
 ) -> petal_status {
     boundary!(NO_ERROR, [change filter, maybe is_new], {
-        is_new.answer(filter.by(|filter| filter.insert_hash_times(hash, times)))
+        is_new.answer(filter.by(|filter| filter.insert_times_hash(hash, times)))
     })
 }
 
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn petal_filter_remove_times_hash(
     removed: *mut u64,
 ) -> petal_status {
     boundary!(NO_ERROR, [change filter, maybe removed], {
-        removed.answer(filter.by(|filter| filter.remove_hash_times(hash, times)))
+        removed.answer(filter.by(|filter| filter.remove_times_hash(hash, times)))
     })
 }
 
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn petal_builder_add_times_hash(
     hash: u64,
     times: u64,
 ) -> petal_status {
-    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_hash_times(hash, times)))
+    boundary!(NO_ERROR, [change builder], builder.by(|builder| builder.add_times_hash(hash, times)))
 }
 
 /// Adds each key as often as its element of `times` says, in order. `times` has one element a key, and may be NULL if

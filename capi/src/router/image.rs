@@ -121,7 +121,7 @@ pub unsafe extern "C" fn petal_router_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read router, callback(write, context)], router.serialize(&mut |bytes| write.take(bytes)))
+    boundary!(error, [read router, callback(write, context)], router.serialize_to(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.

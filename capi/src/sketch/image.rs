@@ -120,7 +120,7 @@ pub unsafe extern "C" fn petal_sketch_serialize_to(
     context: *mut c_void,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read sketch, callback(write, context)], sketch.serialize(&mut |bytes| write.take(bytes)))
+    boundary!(error, [read sketch, callback(write, context)], sketch.serialize_to(&mut |bytes| write.take(bytes)))
 }
 
 /// Writes the image to a file, atomically, as `petal_filter_save()` does.

@@ -199,7 +199,7 @@ fn put_beside(
         chunk.clear();
         Ok(())
     };
-    let written = image.serialize(&mut |mut bytes| {
+    let written = image.serialize_to(&mut |mut bytes| {
         while !bytes.is_empty() && outcome.is_ok() {
             let (now, later) = bytes.split_at(bytes.len().min(CHUNK - chunk.len()));
             chunk.extend_from_slice(now);

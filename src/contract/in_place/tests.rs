@@ -38,8 +38,8 @@ fn sealing_costs_what_was_changed() {
     assert_eq!(one, 2 * REGION_BYTES, "all of these hashes lie in the first block");
     let shared = read_by(|| {
         let (first, second) = (opened(&path, Mode::Share), opened(&path, Mode::Share));
-        first.insert_hash_shared(1).unwrap();
-        second.insert_hash_shared(u64::MAX).unwrap();
+        first.insert_shared_hash(1).unwrap();
+        second.insert_shared_hash(u64::MAX).unwrap();
     });
     assert_eq!(shared, 4 * REGION_BYTES);
     assert_eq!(read_by(|| drop((opened(&path, Mode::Share), opened(&path, Mode::Share)))), 0);

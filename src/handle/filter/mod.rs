@@ -105,18 +105,18 @@ impl Filter {
     }
 
     /// Measures the payload. Reads all of it once.
-    pub fn measure(&self) -> Measure {
-        self.measure_with(&mut |_| {})
+    pub fn statistics(&self) -> Measure {
+        self.statistics_with(&mut |_| {})
     }
 
     /// Measures the payload. Reads all of it once, and reports the bytes of every piece to `progress`.
-    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+    pub fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
 
     /// The false-positive rate now; see [`Measure`]. Reads the whole payload.
     pub fn false_positive_rate(&self) -> f64 {
-        self.measure().false_positive_rate
+        self.statistics().false_positive_rate
     }
 
     /// How many distinct keys the filter holds, estimated from its fill. `None` if the filter is too full for that, or
@@ -353,10 +353,10 @@ impl Filter {
         Ok(insert)
     }
 
-    /// [`Filter::insert_hash_shared`] if that takes no preparation. `None`, with nothing done, for an image in place,
+    /// [`Filter::insert_shared_hash`] if that takes no preparation. `None`, with nothing done, for an image in place,
     /// or if the insertion would be refused.
     #[inline]
-    pub fn insert_hash_shared_at_once(&self, hash: u64) -> Option<bool> {
+    pub fn insert_shared_hash_at_once(&self, hash: u64) -> Option<bool> {
         let insert = self.kind.as_shared_insert()?;
         if self.base().is_own() { insert.insert_one_shared(hash) } else { None }
     }
@@ -367,7 +367,7 @@ impl Filter {
     /// [`Status::Unsupported`] if the kind cannot, or the image was not opened to be shared; [`Status::Corrupt`] if the
     /// region of the image that it would change does not match its checksum; [`Status::Full`].
     #[inline]
-    pub fn insert_hash_shared(&self, hash: u64) -> Result<bool> {
+    pub fn insert_shared_hash(&self, hash: u64) -> Result<bool> {
         let insert = self.shared()?;
         if !self.base().is_own() {
             mark_one(&*self.kind, hash)?;
@@ -378,11 +378,11 @@ impl Filter {
     /// Inserts a key while others insert and look up. See [`SharedInsert`] for the guarantees.
     ///
     /// # Errors
-    /// The errors of [`Filter::insert_hash_shared`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// The errors of [`Filter::insert_shared_hash`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
     /// key cannot be hashed.
     #[inline]
     pub fn insert_shared(&self, key: impl AsRef<[u8]>) -> Result<bool> {
-        self.insert_hash_shared(self.hasher.hash_key(key.as_ref())?)
+        self.insert_shared_hash(self.hasher.hash_key(key.as_ref())?)
     }
 
     /// Inserts a `u64` key while others insert and look up. See [`SharedInsert`] for the guarantees.
@@ -390,15 +390,15 @@ impl Filter {
     /// # Errors
     /// As [`Filter::insert_shared`].
     #[inline]
-    pub fn insert_u64_shared(&self, key: u64) -> Result<bool> {
-        self.insert_hash_shared(self.hasher.hash_u64(key)?)
+    pub fn insert_shared_u64(&self, key: u64) -> Result<bool> {
+        self.insert_shared_hash(self.hasher.hash_u64(key)?)
     }
 
     /// Inserts many keys in order while others insert and look up. `answers`, if given, say of each key whether it
     /// certainly was absent before. See [`SharedInsert`] for the guarantees. The outcome is that of
     /// [`Filter::insert_shared`], or [`Status::Offsets`]. All keys are inserted, or none. Only [`Status::Full`], and
     /// [`Status::Corrupt`] for a region that does not match its checksum, come after earlier keys were inserted.
-    pub fn insert_batch_shared(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
+    pub fn insert_shared_batch(&self, keys: &Keys, answers: Option<&mut Answers>) -> Taken {
         let base = self.base();
         let shared = match self.shared() {
             Ok(shared) => shared,

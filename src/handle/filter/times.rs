@@ -16,21 +16,21 @@ impl Filter {
     /// nothing.
     ///
     /// # Errors
-    /// The errors of [`Filter::insert_hash_times`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// The errors of [`Filter::insert_times_hash`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
     /// key cannot be hashed.
     #[inline]
     pub fn insert_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<bool> {
         let hash = self.hash_of(key.as_ref())?;
-        self.insert_hash_times(hash, times)
+        self.insert_times_hash(hash, times)
     }
 
     /// Inserts a `u64` key `times` times in one call; see [`Filter::insert_times`].
     ///
     /// # Errors
     /// As [`Filter::insert_times`].
-    pub fn insert_u64_times(&mut self, key: u64, times: u64) -> Result<bool> {
+    pub fn insert_times_u64(&mut self, key: u64, times: u64) -> Result<bool> {
         let hash = self.hasher.hash_u64(key)?;
-        self.insert_hash_times(hash, times)
+        self.insert_times_hash(hash, times)
     }
 
     /// Inserts a hash `times` times in one call; see [`Filter::insert_times`]. A count beyond the kind's greatest one
@@ -40,7 +40,7 @@ impl Filter {
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot insert or count; [`Status::Full`] if there is no room
     /// for all copies. None is inserted then.
-    pub fn insert_hash_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+    pub fn insert_times_hash(&mut self, hash: u64, times: u64) -> Result<bool> {
         self.check_times("insert keys with their counts", Capabilities::INSERT)?;
         let (_, most) = self.counted(hash)?;
         if times == 0 {
@@ -62,28 +62,28 @@ impl Filter {
     /// stands for that many or more, and stays if the kind says so.
     ///
     /// # Errors
-    /// The errors of [`Filter::remove_hash_times`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
+    /// The errors of [`Filter::remove_times_hash`], and [`Status::ExternalHash`] or [`Status::SecretMissing`] if the
     /// key cannot be hashed.
     #[inline]
     pub fn remove_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64> {
         let hash = self.hash_of(key.as_ref())?;
-        self.remove_hash_times(hash, times)
+        self.remove_times_hash(hash, times)
     }
 
     /// Removes a `u64` key up to `times` times; see [`Filter::remove_times`].
     ///
     /// # Errors
     /// As [`Filter::remove_times`].
-    pub fn remove_u64_times(&mut self, key: u64, times: u64) -> Result<u64> {
+    pub fn remove_times_u64(&mut self, key: u64, times: u64) -> Result<u64> {
         let hash = self.hasher.hash_u64(key)?;
-        self.remove_hash_times(hash, times)
+        self.remove_times_hash(hash, times)
     }
 
     /// Removes a hash up to `times` times; see [`Filter::remove_times`].
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the kind or the handle cannot remove or count.
-    pub fn remove_hash_times(&mut self, hash: u64, times: u64) -> Result<u64> {
+    pub fn remove_times_hash(&mut self, hash: u64, times: u64) -> Result<u64> {
         self.check_times("remove keys with their counts", Capabilities::REMOVE)?;
         let (count, _) = self.counted(hash)?;
         match self.kind.as_remove() {
@@ -101,7 +101,7 @@ impl Filter {
         if let Err(error) = self.check_times("insert keys with their counts", Capabilities::INSERT) {
             return Taken::none(error);
         }
-        self.each_times(keys, times, answers, |filter, hash, times| filter.insert_hash_times(hash, times))
+        self.each_times(keys, times, answers, |filter, hash, times| filter.insert_times_hash(hash, times))
     }
 
     /// Removes each of many keys up to as many times as `times` says, in order. `answers`, if given, say of each key
@@ -110,7 +110,7 @@ impl Filter {
         if let Err(error) = self.check_times("remove keys with their counts", Capabilities::REMOVE) {
             return Taken::none(error);
         }
-        self.each_times(keys, times, answers, |filter, hash, times| Ok(filter.remove_hash_times(hash, times)? > 0))
+        self.each_times(keys, times, answers, |filter, hash, times| Ok(filter.remove_times_hash(hash, times)? > 0))
     }
 
     fn each_times(

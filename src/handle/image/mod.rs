@@ -123,7 +123,7 @@ pub trait Image: Sized {
     ///
     /// # Errors
     /// As [`write()`].
-    fn serialize(&self, sink: &mut Sink) -> Result<()> {
+    fn serialize_to(&self, sink: &mut Sink) -> Result<()> {
         write(self.base(), sink)
     }
 

@@ -136,12 +136,12 @@ impl Map {
 
     /// Measures the payload. The measure's rate is the share of absent keys that get a value. Reads the whole payload
     /// once.
-    pub fn measure(&self) -> Measure {
-        self.measure_with(&mut |_| {})
+    pub fn statistics(&self) -> Measure {
+        self.statistics_with(&mut |_| {})
     }
 
     /// Measures the payload. Reads all of it once, and reports the bytes of every piece to `progress`.
-    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
+    pub fn statistics_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
         self.kind.measure_with(progress)
     }
 }

@@ -50,7 +50,7 @@ fn move_on(filter: &Filter, counts_keys: bool, number: u64, generations: u64) {
             filter.advance_shared(1).unwrap();
         }
         for key in 0..KEYS {
-            assert!(filter.insert_hash_shared(mix(number << 32 | i << 16 | key)).is_ok());
+            assert!(filter.insert_shared_hash(mix(number << 32 | i << 16 | key)).is_ok());
         }
     }
 }
@@ -68,11 +68,11 @@ fn others_turn_in_the_middle_of_an_insertion() {
                     let act = move |number| move || move_on(filter, counts_keys, 10 * turns + number, turns);
                     let number = i + 4 * u64::from(again);
                     if again {
-                        filter.insert_hash_shared(key).unwrap();
+                        filter.insert_shared_hash(key).unwrap();
                     }
                     OTHERS.set(Some((moment, Box::new(act(number)))));
-                    assert!(again || filter.insert_hash_shared(key).unwrap());
-                    assert!(!again || filter.insert_hash_shared(key).is_ok());
+                    assert!(again || filter.insert_shared_hash(key).unwrap());
+                    assert!(!again || filter.insert_shared_hash(key).is_ok());
                     assert!(OTHERS.take().is_none(), "{moment:?} came");
                     let touches = filter.base().geometry().words[2] == 1;
                     if again && !touches {
@@ -96,7 +96,7 @@ fn others_insert_in_the_middle_of_a_turn() {
         let keys = during.clone();
         OTHERS.set(Some((
             Moment::Turning,
-            Box::new(move || keys.iter().for_each(|key| assert!(filter.insert_hash_shared(*key).unwrap()))),
+            Box::new(move || keys.iter().for_each(|key| assert!(filter.insert_shared_hash(*key).unwrap()))),
         )));
         move_on(filter, counts_keys, 2, 1);
         assert!(OTHERS.take().is_none(), "there was a turn");
@@ -117,7 +117,7 @@ fn a_generation_that_seems_to_have_every_key_is_turned_on() {
                 return;
             }
             move_on(filter, true, 1, generations);
-            let crowd = move || (0..100 * KEYS).for_each(|i| _ = filter.insert_hash_shared(mix(8 << 32 | i)).unwrap());
+            let crowd = move || (0..100 * KEYS).for_each(|i| _ = filter.insert_shared_hash(mix(8 << 32 | i)).unwrap());
             OTHERS.set(Some((
                 Moment::Read,
                 Box::new(move || {
@@ -125,7 +125,7 @@ fn a_generation_that_seems_to_have_every_key_is_turned_on() {
                     OTHERS.set(Some((Moment::Locked, Box::new(crowd))));
                 }),
             )));
-            filter.insert_hash_shared(mix(9 << 32)).unwrap();
+            filter.insert_shared_hash(mix(9 << 32)).unwrap();
             assert!(OTHERS.take().is_none(), "both moments came");
             assert!(filter.false_positive_rate() > 0.99);
             if alone {

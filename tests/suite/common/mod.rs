@@ -354,7 +354,7 @@ pub fn try_empty(spec: &Spec) -> Result<Filter> {
 pub fn image(handle: &impl Image) -> Vec<u8> {
     let mut bytes = Vec::new();
     handle
-        .serialize(&mut |piece| {
+        .serialize_to(&mut |piece| {
             bytes.extend_from_slice(piece);
             Ok(())
         })

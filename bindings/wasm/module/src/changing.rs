@@ -100,7 +100,7 @@ fn save(image: &impl Image) -> Result<i32> {
     let too_large = || Error::new(Status::OutOfMemory, format_args!("{length} bytes for the image could not be had"));
     let mut bytes = Vec::new();
     usize::try_from(length).ok().and_then(|length| bytes.try_reserve_exact(length).ok()).ok_or_else(too_large)?;
-    image.serialize(&mut |piece| {
+    image.serialize_to(&mut |piece| {
         bytes.extend_from_slice(piece);
         Ok(())
     })?;
@@ -110,15 +110,15 @@ fn save(image: &impl Image) -> Result<i32> {
 /// Measures a filter or a map: the share of places that are taken, the rate, the keys by that measure (negative if
 /// nobody can tell), and the counters that have reached their greatest value.
 #[unsafe(no_mangle)]
-pub extern "C" fn petal_measure(handle: u32) -> i32 {
+pub extern "C" fn petal_statistics(handle: u32) -> i32 {
     with(handle, |held| {
         let (measure, keys) = match held {
             Held::Filter(filter) => {
-                let measure = filter.measure();
+                let measure = filter.statistics();
                 (measure, filter.kind().as_cardinality().and_then(|kind| kind.of_taken(measure.taken)))
             }
             Held::Map(map) => {
-                let measure = map.measure();
+                let measure = map.statistics();
                 (measure, map.keys_of(&measure))
             }
             other => return Err(not_for(other, "be measured")),

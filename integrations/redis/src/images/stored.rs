@@ -65,8 +65,8 @@ impl Stored {
     /// The errors of the sink; [`Status::OutOfMemory`].
     pub fn write(&self, sink: &mut image::Sink) -> Result<()> {
         match self {
-            Stored::Filter(filter) => filter.serialize(sink),
-            Stored::Map(map) => map.serialize(sink),
+            Stored::Filter(filter) => filter.serialize_to(sink),
+            Stored::Map(map) => map.serialize_to(sink),
             Stored::Part(part) => sink(part),
         }
     }
