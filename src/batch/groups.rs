@@ -1,6 +1,6 @@
 //! Batches that are answered eight keys at a time, for kernels that read each key's own places: one vector of eight
-//! keys, or two of four. The places of a group of keys are computed as soon as its hashes come, and the lines of a group
-//! are fetched while the group before it is answered.
+//! keys, or two of four. The places of a group of keys are computed as soon as its hashes come, and the lines of a
+//! group are fetched while the group before it is answered.
 
 use super::ring::{Batch, Few, GROUP};
 use crate::hash::xxh3;

@@ -11,8 +11,8 @@ use crate::blocks::eight::{Eight, WIDTH, all, load, numbers, reduce};
 use core::arch::x86_64::*;
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// The least number of words (16 MiB) for which fetching ahead is faster than the counters of eight keys together.
-const FETCH_FROM: usize = 1 << 21;
+/// The least number of words (8 MiB) for which fetching ahead is faster than the counters of eight keys together.
+const FETCH_FROM: usize = 1 << 20;
 
 /// The kernel for AVX-512.
 pub(super) static KERNEL: Kernel =
