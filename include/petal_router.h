@@ -29,7 +29,7 @@
  * one edge), hash function, seed, secret and parameters. Instead of capacity and rate the spec may give bits, a
  * multiple of 64 (the bits of a level), and hashes. The parameters are levels, edges, fan_out, counter_bits and
  * max_fill; docs/router.md explains them. All routers of a network need the same levels, bits, hashes, hash function
- * and seed or key. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
+ * and seed or secret. Keep the fill of the last level below 0.3: `petal_router_get_statistics()` reports it.
  *
  * Whatever a message says, memory and work are bounded by the size of one edge's levels. A message that is damaged,
  * repeated, or from another network, edge or link is refused and changes nothing. A level that is fuller than max_fill
