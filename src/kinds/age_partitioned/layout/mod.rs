@@ -166,7 +166,7 @@ impl Slices {
     /// Where the walks of at most [`CHUNK`] hashes end. The hashes are not mixed. All keys take a step in turn, and the
     /// line of a key's next step is fetched while the other keys take theirs.
     fn ends(&self, words: &[AtomicU64], hashes: &[u64], ends: &mut [u64; CHUNK]) {
-        if !ring::is_far(words.len()) {
+        if !ring::is_very_far(words.len()) {
             return self.near_ends(words, hashes, ends);
         }
         let mut walks = [Walk::default(); CHUNK];

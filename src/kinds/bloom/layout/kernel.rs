@@ -12,7 +12,8 @@ pub struct Kernel {
     /// Whether all counters of each key of a batch are above 0. A counter has four bits, and lies where the key would
     /// have a bit.
     pub contains_counters: fn(&ScatteredBits, &[AtomicU64], &mut dyn Batch),
-    /// Sets the bits of each key of a batch. Nothing is fetched ahead, so the words must be in the caches. The keys have at most `MOST_ASKED` bits if the batch asks for answers.
+    /// Sets the bits of each key of a batch. Nothing is fetched ahead, so the words must be in the caches. The keys
+    /// have at most `MOST_ASKED` bits if the batch asks for answers.
     pub insert: fn(&ScatteredBits, &mut [u64], &mut dyn Batch),
     /// The inner loops for one key that has at most `AT_ONCE` bits.
     pub single: ScatteredKernel,

@@ -70,13 +70,12 @@ impl Segments {
 #[inline(always)]
 pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, z: u64) -> [u64; K] {
     let mask = length.wrapping_sub(1);
-    let mut positions = [how_far.wrapping_mul(starts) >> 32; K];
+    let mut start = how_far.wrapping_mul(starts) >> 32;
+    let mut positions = [start; K];
     for i in 1..K {
         // A forged directory may give a length of up to 2^63, so sums wrap.
-        positions[i] = positions[i - 1].wrapping_add(length);
-    }
-    for i in 1..K {
-        positions[i] ^= z >> (slice(K) * (i - 1) as u32) & mask;
+        start = start.wrapping_add(length);
+        positions[i] = start ^ z >> (slice(K) * (i - 1) as u32) & mask;
     }
     positions
 }

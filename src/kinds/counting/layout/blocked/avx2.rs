@@ -43,8 +43,8 @@ fn half(lines: Lines, mask: u8, key: __m256i, salts: __m256i) -> Half {
     let starts = _mm256_and_si256(_mm256_srlv_epi32(product, _mm256_set1_epi64x(27)), start_bits);
     let ones = BYTES_OF_BITS[usize::from(mask)];
     let lowest = _mm256_sllv_epi32(_mm256_cvtepu8_epi32(_mm_cvtsi64_si128(ones as i64)), starts);
-    // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls out of the
-    // lane.
+    // The bit above a counter minus its lowest bit gives all bits of the counter, even if the bit above falls out of
+    // the lane.
     Half { starts, lowest, counters: _mm256_sub_epi32(_mm256_sll_epi32(lowest, width), lowest) }
 }
 
