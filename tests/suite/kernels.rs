@@ -588,7 +588,7 @@ fn batches_out_of_cache_do_as_single_calls() {
 #[test]
 fn batches_of_counters_out_of_cache_do_as_single_calls() {
     use petal::kinds::counting::layout::{CounterLayout, Scattered};
-    let words = |i: u64| AtomicU64::new(mix(i) & (mix(!i) & 0x1111_1111_1111_1111) * 15);
+    let words = |i: u64| AtomicU64::new(mix(i) & ((mix(!i) & 0x1111_1111_1111_1111) * 15));
     let words: Vec<AtomicU64> = (0..very_far() as u64 + 3).map(words).collect();
     for hashes in [1, 2, 3, 7, 8, 9, 20] {
         let bits = 64 * words.len() as u64;

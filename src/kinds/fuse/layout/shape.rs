@@ -72,10 +72,10 @@ pub(super) fn positions<const K: usize>(starts: u64, length: u64, how_far: u64, 
     let mask = length.wrapping_sub(1);
     let mut start = how_far.wrapping_mul(starts) >> 32;
     let mut positions = [start; K];
-    for i in 1..K {
+    for (i, position) in positions[1..].iter_mut().enumerate() {
         // A forged directory may give a length of up to 2^63, so sums wrap.
         start = start.wrapping_add(length);
-        positions[i] = start ^ z >> (slice(K) * (i - 1) as u32) & mask;
+        *position = start ^ z >> (slice(K) * i as u32) & mask;
     }
     positions
 }
