@@ -30,8 +30,14 @@ while IFS= read -r file; do
     fi
 done <"$work/files"
 rm -f "$noted"
-# Removes Petal's own folders, the innermost first.
-sed -n 's|\(.*/petal\)/.*|\1|p' "$work/files" | sort -ru | while IFS= read -r folder; do
+# Removes Petal's own folders, which are those called petal and what lies in them, the innermost first.
+awk -F/ '{
+    path = $1
+    for (i = 2; i < NF; i++) {
+        path = path "/" $i
+        if ($i == "petal" || is_ours == NR) { is_ours = NR; print path }
+    }
+}' "$work/files" | sort -ru | while IFS= read -r folder; do
     rmdir "$destdir/${folder#./}" 2>/dev/null || true
 done
 if [ -z "$destdir" ] && [ "$(id -u)" = 0 ] && command -v ldconfig >/dev/null; then
