@@ -25,13 +25,14 @@ impl Select for Broadword {
     }
 }
 
-/// Selection of a bit by PDEP. Only kernels for processors that have PDEP use it.
+/// Selection of a bit by PDEP. Only kernels for processors that have PDEP use it. `LANES` tells the kernels for vectors
+/// of four and of eight numbers apart. So each has closures of its own, which become parts of its functions.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub(crate) struct Pdep;
+pub(crate) struct Pdep<const LANES: usize>;
 
 #[cfg(target_arch = "x86_64")]
-impl Select for Pdep {
+impl<const LANES: usize> Select for Pdep<LANES> {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
         Self::deposit(1 << rank, word).trailing_zeros()

@@ -557,7 +557,7 @@ export class MapBuilder extends Held {
 /** A number as every library of Petal reads it. */
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "key", "parameters"];
+const SPEC = ["kind", "capacity", "falsePositiveRate", "bits", "hashes", "hash", "seed", "secret", "parameters"];
 const BUILD = ["as", "exclude", "universe", "frequent", "weights"];
 const REQUEST = ["keys", "falsePositiveRate", "memory", "capabilities", "isStatic", "inPlace", "universe", "times",
   "frequent", "non_members"];

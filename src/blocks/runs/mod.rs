@@ -52,11 +52,11 @@ use crate::simd::{self, Instructions};
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &four::kernel::<Pdep>() },
+        simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &four::kernel::<Pdep<4>>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         simd::Kernel::Avx2 => const { &four::kernel::<Broadword>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        simd::Kernel::Avx512 => const { &eight::kernel::<Pdep>() },
+        simd::Kernel::Avx512 => const { &eight::kernel::<Pdep<8>>() },
         _ => &kernel::PORTABLE,
     }
 }

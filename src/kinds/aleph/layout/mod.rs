@@ -25,11 +25,11 @@ use crate::simd::Instructions;
 pub fn kernel(instructions: Instructions) -> &'static Kernel {
     match instructions.kernel() {
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &lanes::avx2::kernel::<Pdep>() },
+        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => const { &lanes::avx2::kernel::<Pdep<4>>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
         crate::simd::Kernel::Avx2 => const { &lanes::avx2::kernel::<Broadword>() },
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
-        crate::simd::Kernel::Avx512 => const { &lanes::avx512::kernel::<Pdep>() },
+        crate::simd::Kernel::Avx512 => const { &lanes::avx512::kernel::<Pdep<8>>() },
         _ => &kernel::PORTABLE,
     }
 }
