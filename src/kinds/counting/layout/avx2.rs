@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 /// The kernel for AVX2.
 pub(super) static KERNEL: Kernel =
-    Kernel { fetch_from: || 2 * ring::far_from(), contains, least, add, add_many, subtract, subtract_many };
+    Kernel { fetch_from: || 8 * ring::far_from(), contains, least, add, add_many, subtract, subtract_many };
 
 /// The multiplier of the hash for each place.
 const POWERS: [Four; 2] = {
