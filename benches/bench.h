@@ -2,7 +2,9 @@
 #ifndef PETAL_BENCH_H
 #define PETAL_BENCH_H
 
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
