@@ -22,21 +22,22 @@ pub const AHEAD: usize = GROUP;
 /// line.
 const CAN_FETCH: bool = cfg!(not(target_family = "wasm"));
 
-/// The least number of words that the second-level cache of a core does not hold.
+/// The least number of 64-bit words that the second-level cache of a core does not hold.
 #[inline]
 pub fn far_from() -> usize {
     caches::second_level() / 8
 }
 
-/// Whether a filter of this many words is larger than the second-level cache of a core: then fetching its lines ahead
-/// pays. In smaller filters the processor's own reordering hides what a line costs.
+/// Whether a filter of this many 64-bit words is larger than the second-level cache of a core: then fetching its lines
+/// ahead pays. In smaller filters the processor's own reordering hides what a line costs.
 #[inline]
 pub fn is_far(words: usize) -> bool {
     CAN_FETCH && words >= far_from()
 }
 
-/// The same for lookups that mostly need fewer lines than they would fetch, or that would do half of their work again
-/// to find them: they gain only where lines often come from memory, from four times that cache on.
+/// Whether a filter of this many 64-bit words is larger than four second-level caches, so that its lines often come
+/// from memory. Only there fetching ahead pays for lookups that mostly need fewer lines than they would fetch, or that
+/// would do half of their work again to find them.
 #[inline]
 pub fn is_very_far(words: usize) -> bool {
     is_far(words / 4)

@@ -39,7 +39,8 @@ pub struct Parameter {
 /// What moves the window of a kind on that forgets its oldest keys. Each such kind has a header word for this.
 pub const CLOCK: Parameter = Parameter {
     name: "clock",
-    summary: "the unit of the window: keys (the last capacity keys), or steps of time (with capacity keys in each step)",
+    summary: "the unit of the window: keys (the last capacity keys), or steps of time (with capacity keys in \
+    each step)",
     default: 0.0,
     domain: Domain::Choice(&["keys", "steps"]),
     word: None,

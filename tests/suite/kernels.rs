@@ -584,7 +584,8 @@ fn batches_out_of_cache_do_as_single_calls() {
     }
 }
 
-/// The same of counters of four bits, half of which are 0.
+/// A batch over counters of four bits that the caches do not hold answers as single lookups do. Half of the counters
+/// are 0.
 #[test]
 fn batches_of_counters_out_of_cache_do_as_single_calls() {
     use petal::kinds::counting::layout::{CounterLayout, Scattered};

@@ -60,7 +60,8 @@ fn same(what: &str, there: &BTreeSet<String>, named: &BTreeSet<String>) {
     let unheard: Vec<&String> = there.difference(named).collect();
     assert!(
         lacking.is_empty() && unheard.is_empty(),
-        "{what}: verbs of tests/verbs/verbs.txt that are not there: {lacking:?}; what is there without a line: {unheard:?}"
+        "{what}: verbs of tests/verbs/verbs.txt that are not there: {lacking:?}; what is there without a line: \
+        {unheard:?}"
     );
 }
 

@@ -19,7 +19,7 @@ use core::sync::atomic::AtomicU64;
 pub const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-/// The same multipliers as numbers of 64 bits, for products of two lanes.
+/// [`SALTS`] as numbers of 64 bits, for products of two lanes.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const WIDE_SALTS: [i64; 8] = {
     let (mut wide, mut lane) = ([0; 8], 0);

@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn arguments_come_from_the_signature_and_the_header() {
-        let header = "petal_status petal_x_add(petal_x *x, uint64_t id, const void *row, size_t length, uint64_t *at,\n  \
+        let header = "petal_status petal_x_add(petal_x *x, uint64_t id, const void *row, size_t length, \
+        uint64_t *at,\n  \
                       petal_error *error);\n\
                       petal_status petal_x_merge(petal_x *x, const petal_x *other, petal_error *error);";
         let functions = headers::functions(header);

@@ -253,7 +253,8 @@ mod tests {
 
     #[test]
     fn comments_say_what_may_be_null() {
-        let text = "/** Lists to `listed`, which may be NULL if `room` is 0. `a` and\n * `b` are nullable, `count` is not. \
+        let text = "/** Lists to `listed`, which may be NULL if `room` is 0. `a` and\n * `b` are nullable, \
+        `count` is not. \
                     Gives `context`, which may be NULL, to `each`. */\n\
                     petal_status petal_list(petal_sketch_listed *listed, size_t room, bool *a, bool *b,\n  \
                     size_t *count, petal_list_callback each, void *context, petal_error *error);\n\

@@ -22,7 +22,8 @@ pub fn files(root: &Path) -> Result<Vec<Generated>, String> {
             let include = format!("throwing/{scope}.hpp");
             if text.contains(&format!("#include \"{include}\"")) {
                 let head = format!(
-                    "// Written by `make layers` from {name}: change that, not this. Part of petal.hpp: what stands there \
+                    "// Written by `make layers` from {name}: change that, not this. Part of petal.hpp: what \
+                    stands there \
                      as `try_name()`, as `name()`, which throws `petal::error`.\n\n"
                 );
                 let forms = operations(&text).iter().map(Operation::throwing).collect::<String>();
@@ -166,7 +167,8 @@ mod tests {
                     \x20 result<std::pair<int, int>> try_get() const noexcept {\n    \
                     return result<int>(try_other());\n  }\n\
                     \x20 result<void> try_save(c_string path) noexcept {\n  }\n  void save(c_string path) {\n  }\n};\n";
-        let expected = "  static x open(c_string path, const o &options = {}) { return try_open(path, options).value(); }\n\
+        let expected = "  static x open(c_string path, const o &options = {}) { return try_open(path, \
+        options).value(); }\n\
                         \x20 template <class Key>\n  void add(const Key &key, list<int, 2> *of) {\n\
                         \x20   try_add(key, of).value();\n  }\n\
                         \x20 std::pair<int, int> get() const { return try_get().value(); }\n";

@@ -196,19 +196,19 @@ macro_rules! kernel {
         /// The words suit ([`suits`]).
         #[target_feature(enable = $features)]
         unsafe fn look_up_far<const BITS: u32>(bits: &ScatteredBits, words: &[AtomicU64], batch: &mut dyn Batch) {
-            let mut hashes = [[0; WIDTH]; GROUP / WIDTH];
+            let mut hashes = [0; GROUP];
             let mut left = Left { hashes: [[0; WIDTH]; GROUP / WIDTH + 1], keys: KEYS };
             let (mut first_round, mut round) = (Round::EMPTY, Round::EMPTY);
-            let mut count = next_group(batch, &mut hashes);
+            let mut count = batch.next(&mut hashes);
             let probes = PROBES.min(bits.hashes);
-            fetch::<BITS>(bits, words, &mut hashes, count, (0, probes), &mut first_round);
+            fetch::<BITS>(bits, words, hashes.as_chunks_mut().0, count, (0, probes), &mut first_round);
             while count > 0 {
-                left.hashes[..GROUP / WIDTH].copy_from_slice(&hashes);
+                left.hashes.as_flattened_mut()[..GROUP].copy_from_slice(&hashes);
                 left.keys = KEYS;
                 // SAFETY: these are positions of `fetch`, and the words suit, as the safety section asks.
                 let mut kept = unsafe { test::<BITS>(words, &mut left, count, probes, &first_round) };
-                let more = if count == GROUP { next_group(batch, &mut hashes) } else { 0 };
-                fetch::<BITS>(bits, words, &mut hashes, more, (0, probes), &mut first_round);
+                let more = if count == GROUP { batch.next(&mut hashes) } else { 0 };
+                fetch::<BITS>(bits, words, hashes.as_chunks_mut().0, more, (0, probes), &mut first_round);
                 let (mut probe, mut before) = (probes, count);
                 while probe < bits.hashes && kept > 0 {
                     let together = if most(kept, before) { MOST_TOGETHER as u32 } else { PROBES };
@@ -222,12 +222,6 @@ macro_rules! kernel {
                 batch.answer(answers(&left, kept), count);
                 count = more;
             }
-        }
-
-        /// Takes the hashes of the next group of a batch, and returns how many these are.
-        fn next_group(batch: &mut dyn Batch, hashes: &mut [Numbers; GROUP / WIDTH]) -> usize {
-            let group = hashes.as_flattened_mut().first_chunk_mut().expect("a group");
-            batch.next(group).min(GROUP)
         }
 
         /// Fetches the lines of some probes of keys: (the first of them, how many). Writes their positions into the
@@ -283,8 +277,8 @@ macro_rules! kernel {
             kept
         }
 
-        /// Whether so many keys of a round were kept that most of them seem to be there. Then one round tests all other
-        /// probes.
+        /// Whether more than three quarters of a round's keys were kept. Then most of them seem to be there, and one
+        /// round tests all other probes.
         fn most(kept: usize, count: usize) -> bool {
             kept * 4 > count * 3
         }
