@@ -1,8 +1,9 @@
 #!/bin/bash
 # dist-test.sh CARGO_TARGET_DIRECTORY FOLDER: tries the archives that packaging/dist.sh wrote into FOLDER, each unpacked
 # into a folder of its own: what they ask of the system, and programs that CMake and pkg-config link with them. Programs
-# for another processor run in qemu-user, those for musl by its loader, and those for glibc in a chroot of bullseye too,
-# as root where mmdebstrap is there and finds it. What cannot be run is skipped by name.
+# for another processor run in qemu-user, those for musl by its loader, those for Windows in Wine, and those for glibc
+# in a chroot of bullseye too, as root where mmdebstrap is there and finds it. What cannot be run is skipped by name. In
+# the end all of them, and this system's own C library, have to give filters the same sizes.
 set -uo pipefail
 LC_ALL=C
 export LC_ALL
@@ -14,8 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf --one-file-system "$work"' EXIT
 log=$work/log
 . "$root/tests/packaging/checks.sh"
-floor=2.17
-has() { command -v "$1" >/dev/null; }
+. "$root/packaging/targets.sh"
 
 awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' "$root/README.md" >"$work/readme.c"
 mkdir "$work/cmake"
@@ -29,31 +29,72 @@ foreach(library petal petal_static)
 endforeach()
 CMAKE
 
-# How the programs of a target are compiled and run.
-settings() {
-    runner= emulated= cc=
-    case $1 in
-    *-windows) cc=x86_64-w64-mingw32-gcc ;;
-    "$(uname -m)"-linux-gnu) cc=cc ;;
-    "$(uname -m)"-linux-musl) cc=musl-gcc ;;
-    *-linux-gnu)
-        cc=${1%%-*}-linux-gnu-gcc
-        runner="qemu-${1%%-*} -L /usr/${1%%-*}-linux-gnu"
-        emulated=1
-        ;;
-    *)
-        runner=qemu-${1%%-*}
-        emulated=1
-        ;;
-    esac
-    [ -z "$emulated" ] || has "${runner%% *}" || runner=none
+# files_of SUITE PACKAGE: the libraries of Debian's PACKAGE for aarch64, in the folder `system`. Debian's gcc for
+# aarch64 and qemu-user can do with them what they do with glibc's.
+files_of() {
+    system=$target/packages/$2-aarch64
+    [ ! -d "$system" ] || return 0
+    has mmdebstrap && mmdebstrap --variant=extract --architectures=arm64 --include="$2" "$1" "$work/files" \
+        >"$work/said" 2>&1 || return
+    mkdir -p "$work/kept/usr/lib" "$work/kept/usr/include"
+    cp -a "$work/files/lib" "$work/kept/"
+    cp -a "$work"/files/usr/lib/*-linux-musl "$work/kept/usr/lib/" 2>/dev/null
+    cp -a "$work"/files/usr/include/*-linux-musl "$work/kept/usr/include/" 2>/dev/null
+    mkdir -p "$target/packages" && mv "$work/kept" "$system"
+    rm -rf --one-file-system "$work/files"
 }
+
+# settings TARGET: how its programs are compiled and run. Without a `runner` they cannot be run here.
+settings() {
+    local processor=${1%%-*} system
+    runner=(env LD_LIBRARY_PATH="$place/lib")
+    cross=()
+    suffix=
+    case $1 in
+    *-windows)
+        cc=x86_64-w64-mingw32-gcc
+        cross=(-DCMAKE_SYSTEM_NAME=Windows "-DCMAKE_FIND_ROOT_PATH=$place")
+        suffix=.exe
+        runner=(env WINEPREFIX="$target/dist/wine" WINEDEBUG=-all WINEPATH="Z:$place/bin;Z:$work/lent" wine)
+        if has wine && has $cc; then
+            # What Wine 8 lacks.
+            mkdir -p "$work/lent" && $cc -shared "$root/tests/windows/bcryptprimitives.c" -ladvapi32 \
+                -o "$work/lent/bcryptprimitives.dll"
+        else
+            runner=()
+        fi
+        return
+        ;;
+    *-gnu) cc=cc ;;
+    *-musl) cc=musl-gcc ;;
+    esac
+    [ "$processor" != "$(uname -m)" ] || return
+    cc=$processor-linux-gnu-gcc
+    cross=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$processor")
+    if [ "${1#*-linux-}" = gnu ]; then
+        files_of bullseye libc6 || system=/usr/$processor-linux-gnu
+    elif files_of bookworm musl-dev; then
+        # What musl-gcc is, for this processor.
+        sed "s# /usr/# $system/usr/#g; s#-L/usr/#-L$system/usr/#g" \
+            "$system/usr/lib/$processor-linux-musl/musl-gcc.specs" >"$work/musl.specs"
+        printf '#!/bin/sh\nexec %s "$@" -specs "%s"\n' "$cc" "$work/musl.specs" >"$work/musl-gcc"
+        chmod +x "$work/musl-gcc"
+        cc=$work/musl-gcc
+    else
+        cc=
+    fi
+    runner=("qemu-$processor" -L "${system:-/}" -E LD_LIBRARY_PATH="$place/lib")
+    has "${runner[0]}" || runner=()
+}
+runs() { [ ${#runner[@]} != 0 ]; }
 
 sums() {
     (cd "$dist" && sha256sum --check --quiet SHA256SUMS) && (cd "$place" && sha256sum --check --quiet SHA256SUMS)
 }
 layout() {
-    for file in include/petal.h include/petal.hpp lib/libpetal.a lib/pkgconfig/petal.pc \
+    local shared=lib/libpetal.so
+    [ -z "$suffix" ] || shared="bin/petal.dll lib/libpetal.dll.a lib/petal.def"
+    for file in "bin/petal$suffix" $shared include/petal.h include/petal.hpp lib/libpetal.a lib/pkgconfig/petal.pc \
         lib/cmake/petal/petalConfig.cmake share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE \
         share/doc/petal/LICENSES-THIRD-PARTY share/man/man1/petal.1; do
         [ -s "$place/$file" ] || { echo "no $file"; return 1; }
@@ -62,16 +103,48 @@ layout() {
 no_path_inside() { ! grep -rlaF -e "$root/" -e "$target/" -e "${CARGO_HOME:-$HOME/.cargo}/" -e "$HOME/" "$place"; }
 # Every symbol of glibc that the library and the command ask for has a version.
 above_floor() {
-    objdump -T "$place/lib/libpetal.so" "$place/bin/petal" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$work/asked"
+    "$(tool "$one" objdump)" -T "$place/lib/libpetal.so" "$place/bin/petal" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$work/asked"
     cat "$work/asked"
     [ -s "$work/asked" ] && [ "$( (echo "GLIBC_$floor" && cat "$work/asked") | sort -V | tail -n 1)" = "GLIBC_$floor" ]
 }
-no_compiler_needed() {
-    readelf -dW "$place/lib/libpetal.so" "$place/bin/petal" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
-        sort -u >"$work/needs"
+# needs FILE...: the libraries that they name.
+needs() {
+    if [ -n "$suffix" ]; then
+        "$(tool "$one" objdump)" -p "$@" | sed -n 's/^.*DLL Name: //p'
+    else
+        readelf -dW "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+    fi | sort -u
+}
+# only NAMES FILE...: they need no other libraries than these.
+only() {
+    local names=$1
+    shift
+    needs "$@" >"$work/needs"
     cat "$work/needs"
-    ! grep -vE '^(libc\.so(\.6)?|libm\.so\.6|libpthread\.so\.0|libdl\.so\.2|librt\.so\.1|libutil\.so\.1|ld-linux.*)$' \
-        "$work/needs"
+    ! grep -qvixE "($names)" "$work/needs"
+}
+needs_system() {
+    case $one in
+    *-gnu)
+        only 'lib(c|m|pthread|dl|rt|util)\.so\.[0-9]|ld-linux.*' "$place/lib/libpetal.so" "$place/bin/petal"
+        ;;
+    *-musl) only 'libc\.so' "$place/lib/libpetal.so" && only '' "$place/bin/petal" ;;
+    *)
+        only '(kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-.*)\.dll' \
+            "$place/bin/petal.dll" "$place/bin/petal.exe"
+        ;;
+    esac
+}
+# The shared library has every function of the headers, and no other.
+exported() {
+    "$root/capi/symbols.sh" map >"$work/in_map"
+    if [ -n "$suffix" ]; then
+        "$(tool "$one" objdump)" -p "$place/bin/petal.dll" | sed -n '/^\[Ordinal\/Name Pointer\] Table/,/^$/p' |
+            grep -o '[^ ]*$' | sed -n '/^petal_/p'
+    else
+        "$(tool "$one" objdump)" -T "$place/lib/libpetal.so" | awk '/ g .* [.]text/ { print $NF }'
+    fi | sort >"$work/in_library"
+    [ -s "$work/in_map" ] && diff -u "$work/in_map" "$work/in_library"
 }
 answers() {
     said=$("$@") || return
@@ -79,35 +152,41 @@ answers() {
 pear: no" ] || { echo "it says: $said"; return 1; }
 }
 # run PROGRAM ARGUMENT...: with the library of the archive.
-run() {
-    # shellcheck disable=SC2086 # a command and its arguments
-    if [ -n "$emulated" ]; then
-        $runner -E LD_LIBRARY_PATH="$place/lib" "$@"
-    else
-        LD_LIBRARY_PATH=$place/lib "$@"
-    fi
-}
+run() { "${runner[@]}" "$@" | tr -d '\r'; }
 by_pkg_config() {
-    PKG_CONFIG_PATH=$place/lib/pkgconfig
-    export PKG_CONFIG_PATH
+    PKG_CONFIG_LIBDIR=$place/lib/pkgconfig
+    export PKG_CONFIG_LIBDIR
     # shellcheck disable=SC2046 # lists of words
-    "$cc" "$work/readme.c" -o "$work/shared" $(pkg-config --cflags --libs petal) &&
-        "$cc" "$work/readme.c" -o "$work/static" $(pkg-config --cflags --libs petal-static) || return
-    [ "$runner" = none ] || { answers run "$work/static" && answers run "$work/shared"; }
+    "$cc" "$work/readme.c" -o "$work/shared$suffix" $(pkg-config --cflags --libs petal) &&
+        "$cc" "$work/readme.c" -o "$work/static$suffix" $(pkg-config --cflags --libs petal-static) || return
+    ! runs || { answers run "$work/static$suffix" && answers run "$work/shared$suffix"; }
 }
 by_cmake() {
-    local cross=
-    [ -z "$emulated" ] || cross="-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=${one%%-*}"
     rm -rf "$work/built"
-    # shellcheck disable=SC2086 # lists of words
-    cmake -S "$work/cmake" -B "$work/built" $cross -DCMAKE_C_COMPILER="$cc" -Dpetal_DIR="$place/lib/cmake/petal" &&
-        cmake --build "$work/built" || return
-    [ "$runner" = none ] ||
-        { answers run "$work/built/with_petal_static" && answers run "$work/built/with_petal"; }
+    cmake -S "$work/cmake" -B "$work/built" "${cross[@]}" -DCMAKE_C_COMPILER="$cc" \
+        -Dpetal_DIR="$place/lib/cmake/petal" && cmake --build "$work/built" || return
+    ! runs ||
+        { answers run "$work/built/with_petal_static$suffix" && answers run "$work/built/with_petal$suffix"; }
 }
 run_command() {
-    seq 1000 | run "$place/bin/petal" build -o "$work/seen.petal" &&
-        echo 17 | run "$place/bin/petal" check "$work/seen.petal" && run "$place/bin/petal" redis --help >/dev/null
+    seq 1000 | run "$place/bin/petal$suffix" build -o "$work/seen.petal" &&
+        echo 17 | run "$place/bin/petal$suffix" check "$work/seen.petal" &&
+        run "$place/bin/petal$suffix" redis --help >/dev/null
+}
+# Filters have the same sizes with every C library, whose functions may differ in the last digit: the sizes with the
+# first archive are what the others are compared with.
+sizes() {
+    PKG_CONFIG_LIBDIR=$place/lib/pkgconfig
+    export PKG_CONFIG_LIBDIR
+    # shellcheck disable=SC2046 # lists of words
+    "$cc" "$root/tests/packaging/sizes.c" -o "$work/sizes$suffix" $(pkg-config --cflags --libs petal) &&
+        run "$work/sizes$suffix" >"$work/sizes-$one" && tail -n 1 "$work/sizes-$one" || return
+    [ -s "$work/sizes.txt" ] || cp "$work/sizes-$one" "$work/sizes.txt"
+    diff "$work/sizes.txt" "$work/sizes-$one" | head || return
+    # glibc has other functions for processors without fused multiplication.
+    case $one in "$(uname -m)"-linux-gnu) ;; *) return ;; esac
+    GLIBC_TUNABLES=glibc.cpu.hwcaps=-FMA,-AVX2 run "$work/sizes$suffix" >"$work/sizes-$one" || return
+    diff "$work/sizes.txt" "$work/sizes-$one" | head
 }
 
 # A system with glibc 2.31, and a compiler older than this one.
@@ -120,89 +199,52 @@ bullseye() {
     rm -rf "$work/bullseye" && mkdir "$work/bullseye" && tar --extract --file "$tar" --directory "$work/bullseye"
 }
 in_bullseye() {
-    cp -R "$place" "$work/bullseye/petal" && cp "$work/readme.c" "$work/bullseye/" &&
+    cp -R "$place" "$work/bullseye/petal" && cp "$work/readme.c" "$root/tests/packaging/sizes.c" "$work/bullseye/" &&
         chroot "$work/bullseye" /bin/sh -ec '
         export PKG_CONFIG_PATH=/petal/lib/pkgconfig LD_LIBRARY_PATH=/petal/lib
         cc /readme.c -o /shared $(pkg-config --cflags --libs petal)
         cc /readme.c -o /static $(pkg-config --cflags --libs petal-static)
         /shared && /static
-        seq 1000 | /petal/bin/petal build -o /tmp/seen.petal && echo 17 | /petal/bin/petal check /tmp/seen.petal'
+        cc /sizes.c -o /sizes $(pkg-config --cflags --libs petal) && /sizes >/of-sizes
+        seq 1000 | /petal/bin/petal build -o /tmp/seen.petal && echo 17 | /petal/bin/petal check /tmp/seen.petal' &&
+        cmp "$work/sizes.txt" "$work/bullseye/of-sizes"
 }
 
 tried=
 for archive in "$dist"/petal-"$version"-*.tar.gz; do
+    [ -e "$archive" ] || break
     one=$(basename "$archive" .tar.gz)
     one=${one#"petal-$version-"}
     of="$one: "
-    tried="$tried $one"
-    place="$work/a folder/$one"
-    mkdir -p "$place"
-    must "it unpacks" tar --extract --file "$archive" --directory "$place" --strip-components=1
+    tried=1
     # pkg-config's flags are used unquoted, as users write them.
-    mv "$place" "$work/$one"
     place=$work/$one
+    mkdir "$place"
+    must "it unpacks" tar --extract --file "$archive" --directory "$place" --strip-components=1
     settings "$one"
     check "sums are right" sums
     check "headers, libraries, packages and licences lie where they should" layout
     check "nothing in it names the folders of whoever built it" no_path_inside
-    case $one in
-    *-gnu)
-        check "no symbol is newer than glibc $floor" above_floor
-        check "it needs the C library alone" no_compiler_needed
-        ;;
-    *-musl) check "it needs the C library alone" no_compiler_needed ;;
-    esac
+    case $one in *-gnu) check "no symbol is newer than glibc $floor" above_floor ;; esac
+    check "it needs what every such system has" needs_system
+    check "the library has the functions of the headers" exported
+    runs || echo "skipped: ${of}running programs: there is no emulator"
     if [ -z "$cc" ] || ! has "$cc"; then
         echo "skipped: ${of}programs: there is no compiler${cc:+ $cc}"
     else
-        [ "$runner" != none ] || echo "skipped: ${of}running programs: there is no emulator"
-        case $one in
-        *-windows) echo "skipped: ${of}programs: \`make test-windows\` tests the same package under Wine" ;;
-        *)
-            check "programs by pkg-config, shared and static" by_pkg_config
-            check "programs by CMake, shared and static" by_cmake
-            ;;
-        esac
+        check "programs by pkg-config, shared and static" by_pkg_config
+        check "programs by CMake, shared and static" by_cmake
+        ! runs || check "filters have the sizes that they have elsewhere" sizes
     fi
-    case $one in
-    *-windows) continue ;;
-    *) [ "$runner" = none ] || check "the command runs, with petal redis" run_command ;;
-    esac
+    ! runs || check "the command runs, with petal redis" run_command
     if [ "$one" = "$(uname -m)-linux-gnu" ]; then
         if [ "$(id -u)" = 0 ] && has mmdebstrap && bullseye; then
-            check "programs and the command run in Debian 11, with its compiler" in_bullseye
+            check "programs, the command and sizes in Debian 11, with its compiler" in_bullseye
         else
             echo "skipped: ${of}Debian 11: this takes root, mmdebstrap and a mirror that has it"
         fi
     fi
 done
 of=
-
-# --- The same sizes on every C library -------------------------------------------------------------------------------
-
-# sizes TARGET: what the command proposes for many numbers of keys and rates.
-sizes() {
-    settings "$1"
-    for keys in 1 17 1000 123457 1000000 987654321; do
-        for rate in 0.3 0.01 0.001 0.0000123; do
-            run "$work/$1/bin/petal" plan --json --keys $keys --fpr $rate || return
-        done
-    done
-}
-same_sizes() {
-    sizes "$1" >"$work/sizes-$1" && [ -s "$work/sizes-$first" ] && cmp "$work/sizes-$first" "$work/sizes-$1"
-}
-first=
-for one in $tried; do
-    case $one in *-windows) continue ;; esac
-    settings "$one"
-    [ "$runner" != none ] || continue
-    if [ -z "$first" ]; then
-        first=$one
-        must "$one: sizes are computed" eval 'sizes "$one" >"$work/sizes-$one"'
-    else
-        check "sizes on $one are those on $first" same_sizes "$one"
-    fi
-done
 [ -n "$tried" ] || { echo "dist-test: $dist has no archive of version $version" >&2; exit 1; }
 finish

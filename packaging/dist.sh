@@ -1,10 +1,7 @@
 #!/bin/bash
 # dist.sh CARGO_TARGET_DIRECTORY FOLDER [TARGET...]: writes petal-VERSION-TARGET.tar.gz for each target into FOLDER, and
 # SHA256SUMS. Without a TARGET it makes all that the tools here can make, and names those that it skips.
-#
-#   x86_64-linux-gnu  aarch64-linux-gnu    Linux with glibc 2.17 or newer
-#   x86_64-linux-musl aarch64-linux-musl   Linux with musl; the command needs no library
-#   x86_64-windows                         Windows, by mingw-w64
+# packaging/targets.sh lists them.
 #
 # SOURCE_DATE_EPOCH is the time of all files, by default that of the last commit, and no path of this machine gets into
 # them. For Linux the linker is zig, which brings old C libraries along; PETAL_ZIG is the program, and otherwise pip
@@ -17,16 +14,12 @@ mkdir -p "$1" "$2"
 target=$(cd "$1" && pwd)
 out=$(cd "$2" && pwd)
 shift 2
-zig_version=0.17.1
-floor=2.17
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml" | head -n 1)
+. "$root/packaging/targets.sh"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 0)}
 export SOURCE_DATE_EPOCH
 unset CARGO_TARGET_DIR DESTDIR MAKEFLAGS MAKELEVEL MFLAGS
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-
-has() { command -v "$1" >/dev/null; }
 
 # triple TARGET: Rust's name of it.
 triple() {
@@ -34,18 +27,9 @@ triple() {
     *-linux-*) echo "${1%%-*}-unknown-${1#*-}" ;;
     x86_64-windows) echo x86_64-pc-windows-gnu ;;
     *)
-        echo "dist: no target $1; there are x86_64-linux-gnu, aarch64-linux-gnu, x86_64-linux-musl," \
-            "aarch64-linux-musl and x86_64-windows" >&2
+        echo "dist: no target $1; there are $all_targets" >&2
         return 2
         ;;
-    esac
-}
-
-# tool TARGET NAME: a program of binutils for it.
-tool() {
-    case $1 in
-    x86_64-windows) echo "x86_64-w64-mingw32-$2" ;;
-    *) if [ "${1%%-*}" = "$(uname -m)" ]; then echo "$2"; else echo "${1%%-*}-linux-gnu-$2"; fi ;;
     esac
 }
 
@@ -63,16 +47,6 @@ lacks() {
     fi
 }
 
-get_zig() {
-    PETAL_ZIG=${PETAL_ZIG:-$target/dist/zig-$zig_version/ziglang/zig}
-    # What zig compiles for a C library stays for the next build.
-    ZIG_GLOBAL_CACHE_DIR=${ZIG_GLOBAL_CACHE_DIR:-$target/dist/zig-cache}
-    export PETAL_ZIG ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR="$ZIG_GLOBAL_CACHE_DIR"
-    [ -x "$PETAL_ZIG" ] || python3 -m pip --quiet --disable-pip-version-check install --no-deps --only-binary :all: \
-        --target "$target/dist/zig-$zig_version" "ziglang==$zig_version"
-    [ "$("$PETAL_ZIG" version)" = "$zig_version" ] || echo "dist: $PETAL_ZIG is not version $zig_version" >&2
-}
-
 # build TARGET: installs its package below $work/TARGET.
 build() {
     local name upper folder="petal-$version-$1"
@@ -83,14 +57,10 @@ build() {
     if [ "$1" = x86_64-windows ]; then
         set -- "$@" -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_C_COMPILER=x86_64-w64-mingw32-gcc
     else
-        get_zig
-        PETAL_ZIG_TARGET=$1
-        case $1 in
-        *-gnu) PETAL_ZIG_TARGET=$1.$floor ;;
+        zig "$1"
         # Rust brings what a program with musl is linked with, and needs only a linker.
-        *-musl) export "CARGO_TARGET_${upper}_LINKER=rust-lld" ;;
-        esac
-        export PETAL_ZIG_TARGET "CC_${name//-/_}=$root/packaging/zig-cc.sh"
+        case $1 in *-musl) export "CARGO_TARGET_${upper}_LINKER=rust-lld" ;; esac
+        export "CC_${name//-/_}=$root/packaging/zig-cc.sh"
         # The unwinder comes with the library: another system may have another one.
         set -- "$@" -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_C_COMPILER="$root/packaging/zig-cc.sh" \
             -DCMAKE_SHARED_LINKER_FLAGS=-lunwind
@@ -104,7 +74,8 @@ build() {
         { cat "$work/log"; return 1; }
     cmake --build "$work/build-$1"
     DESTDIR=$work/$1 cmake --install "$work/build-$1" --prefix "/$folder" >/dev/null
-    "$(tool "$1" strip)" "$work/$1/$folder/bin/petal"*
+    # The linker's own files come with debugging information.
+    find "$work/$1/$folder" -type f \( -path '*/bin/*' -o -name '*.so.*' \) -exec "$(tool "$1" strip)" {} +
 }
 
 # pack TARGET
@@ -121,7 +92,8 @@ pack() {
 all=
 if [ $# = 0 ]; then
     all=1
-    set -- x86_64-linux-gnu aarch64-linux-gnu x86_64-linux-musl aarch64-linux-musl x86_64-windows
+    # shellcheck disable=SC2086 # a list of words
+    set -- $all_targets
 fi
 for one in "$@"; do
     triple "$one" >/dev/null
@@ -132,6 +104,9 @@ for one in "$@"; do
         continue
     fi
     # What a target sets is for it alone.
-    (build "$one" && pack "$one")
+    (
+        build "$one"
+        pack "$one"
+    )
 done
 cd "$out" && sha256sum petal-"$version"-*.tar.gz >SHA256SUMS
