@@ -81,12 +81,12 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Whether these are check_key(i) for i from `from` on, in ascending order, each with this count. */
-static bool are_keys(const petal_sketch_listed *listed, uint64_t from, uint64_t number, int64_t count) {
+/* Whether these are check_key(i) for i from `from` on, in ascending order, each with this sign. */
+static bool are_keys(const petal_sketch_listed *listed, uint64_t from, uint64_t number, int64_t sign) {
   uint64_t *expected = calloc(number + 1, sizeof *expected), right = 0;
   for (uint64_t i = 0; i < number; i++) expected[i] = check_key(from + i);
   qsort(expected, number, sizeof *expected, ascending);
-  while (right < number && listed[right].number == expected[right] && listed[right].count == count) right++;
+  while (right < number && listed[right].number == expected[right] && listed[right].sign == sign) right++;
   free(expected);
   return right == number;
 }
@@ -102,7 +102,7 @@ static void check_differences(const petal_session *session, uint64_t theirs, uin
   CHECK_OK(petal_session_get_differences(session, listed, count + 1, &count, NULL));
   CHECK(count == their_count + our_count && are_keys(listed, theirs, their_count, -1) &&
         are_keys(listed + their_count, ours, our_count, 1));
-  CHECK(listed[count].number == 0 && listed[count].count == 0);
+  CHECK(listed[count].number == 0 && listed[count].sign == 0);
   free(listed);
 }
 
@@ -308,7 +308,7 @@ static void room(void) {
   petal_sketch_listed listed[5] = {{0}};
   size_t count = 0;
   CHECK_OK(petal_session_get_differences(both.initiator, listed, 3, &count, NULL));
-  CHECK(count == 5 && are_keys(listed, 103, 2, -1) && listed[2].count == 1 && listed[3].count == 0);
+  CHECK(count == 5 && are_keys(listed, 103, 2, -1) && listed[2].sign == 1 && listed[3].sign == 0);
   free_both(both);
 }
 

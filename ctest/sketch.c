@@ -38,8 +38,8 @@ static void differences(void) {
   CHECK_EQUAL(list(ours, NULL, 0, &is_complete), 50);
   CHECK(is_complete);
   CHECK_EQUAL(list(ours, listed, 64, &is_complete), 50);
-  for (uint64_t i = 0; i < 20; i++) CHECK(listed[i].number == COUNT + i && listed[i].count == -1);
-  for (uint64_t i = 0; i < 30; i++) CHECK(listed[20 + i].number == i && listed[20 + i].count == 1);
+  for (uint64_t i = 0; i < 20; i++) CHECK(listed[i].number == COUNT + i && listed[i].sign == -1);
+  for (uint64_t i = 0; i < 30; i++) CHECK(listed[20 + i].number == i && listed[20 + i].sign == 1);
   /* Only the first are written where there is no room for all. */
   listed[1].number = 77;
   CHECK_EQUAL(list(ours, listed, 1, &is_complete), 50);
@@ -83,8 +83,8 @@ static void forms(void) {
   bool is_complete = false;
   CHECK_EQUAL(list(sketch, listed, 6, &is_complete), 6);
   CHECK(is_complete);
-  CHECK(listed[0].number == 9 && listed[1].number == 10 && listed[2].number == pear && listed[2].count == -1);
-  CHECK(listed[3].number == 7 && listed[4].number == 8 && listed[5].number == apple && listed[5].count == 1);
+  CHECK(listed[0].number == 9 && listed[1].number == 10 && listed[2].number == pear && listed[2].sign == -1);
+  CHECK(listed[3].number == 7 && listed[4].number == 8 && listed[5].number == apple && listed[5].sign == 1);
   petal_sketch_free(sketch);
 }
 
@@ -105,13 +105,13 @@ static void lookups(void) {
   petal_sketch_presence presence = 99;
   petal_sketch_pair pair = {.value = 1};
   CHECK_OK(petal_sketch_get(sketch, "apple", 5, &presence, &pair, NULL));
-  CHECK(presence == PETAL_SKETCH_PRESENCE_PRESENT && pair.number == apple && pair.count == 1 && pair.value == 0);
+  CHECK(presence == PETAL_SKETCH_PRESENCE_PRESENT && pair.number == apple && pair.sign == 1 && pair.value == 0);
   CHECK_OK(petal_sketch_get_hash(sketch, apple, &presence, NULL, NULL));
   CHECK(presence == PETAL_SKETCH_PRESENCE_PRESENT);
-  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_PRESENT && pair.count == -1);
-  CHECK(presence_of(sketch, 8, &pair) == PETAL_SKETCH_PRESENCE_ABSENT && pair.count == 0 && pair.number == 8);
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_PRESENT && pair.sign == -1);
+  CHECK(presence_of(sketch, 8, &pair) == PETAL_SKETCH_PRESENCE_ABSENT && pair.sign == 0 && pair.number == 8);
   for (uint64_t i = 0; i < 1000; i++) CHECK_OK(petal_sketch_insert_u64(sketch, 100 + i));
-  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_UNKNOWN && pair.count == 0);
+  CHECK(presence_of(sketch, 7, &pair) == PETAL_SKETCH_PRESENCE_UNKNOWN && pair.sign == 0);
   petal_error error = {.struct_size = sizeof error};
   CHECK_EQUAL(petal_sketch_insert_value_u64(sketch, 1, 2, &error), PETAL_ERR_UNSUPPORTED);
   CHECK(strstr(error.message, "value_bits = 64"));
@@ -153,8 +153,8 @@ static void values(void) {
   CHECK_EQUAL(bits, 64);
   CHECK_OK(petal_sketch_list_values(ours, pairs, 2, &count, &is_complete, NULL));
   CHECK(is_complete && count == 5);
-  CHECK(pairs[0].number == 5 && pairs[0].value == 1 && pairs[0].count == -1);
-  CHECK(pairs[1].number == 5 && pairs[1].value == 15 && pairs[1].count == 1);
+  CHECK(pairs[0].number == 5 && pairs[0].value == 1 && pairs[0].sign == -1);
+  CHECK(pairs[1].number == 5 && pairs[1].value == 15 && pairs[1].sign == 1);
   CHECK(presence_of(ours, 1001, pairs) == PETAL_SKETCH_PRESENCE_PRESENT && pairs[0].value == 30);
   CHECK_OK(petal_sketch_remove_value(ours, "apple", 5, 10, NULL));
   CHECK_OK(petal_sketch_remove_value_u64(ours, 1000, 20, NULL));
@@ -264,7 +264,7 @@ static void kept_keys(void) {
   petal_sketch_listed listed[30];
   bool is_complete = false;
   CHECK_EQUAL(list(sketch, listed, 30, &is_complete), 1);
-  CHECK(is_complete && listed[0].number == 5 && listed[0].count == 1);
+  CHECK(is_complete && listed[0].number == 5 && listed[0].sign == 1);
   CHECK_OK(petal_sketch_copy(sketch, &copy, NULL));
   CHECK(petal_sketch_keeps_keys(copy));
   CHECK_OK(petal_sketch_merge(copy, sketch, NULL));
@@ -306,7 +306,7 @@ static void bytes_of_minisketch(void) {
   petal_sketch_listed listed[4];
   bool is_complete = false;
   CHECK_EQUAL(list(theirs, listed, 4, &is_complete), 4);
-  CHECK(is_complete && listed[0].number == 0x562 && listed[3].number == 0xf74 && listed[0].count == 1);
+  CHECK(is_complete && listed[0].number == 0x562 && listed[3].number == 0xf74 && listed[0].sign == 1);
   /* The sums of the run 64 to 79 are 0. A sketch with a checksum sees that numbers are missing. */
   CHECK_OK(petal_sketch_clear(ours, NULL));
   for (uint64_t number = 64; number < 80; number++) CHECK_OK(petal_sketch_insert_u64(ours, number));
@@ -338,16 +338,16 @@ static void whole_keys(void) {
   CHECK_EQUAL(petal_sketch_insert_hash(ours, 5), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_sketch_subtract(ours, theirs, NULL));
   char keys[48] = "";
-  int64_t counts[3] = {7, 7, 7};
+  int64_t signs[3] = {7, 7, 7};
   size_t count = 0;
   bool is_complete = false;
   CHECK_OK(petal_sketch_list_keys(ours, NULL, NULL, 0, &count, &is_complete, NULL));
   CHECK(count == 2 && is_complete);
-  CHECK_OK(petal_sketch_list_keys(ours, keys, counts, 1, &count, &is_complete, NULL));
-  CHECK(count == 2 && counts[0] == -1 && counts[1] == 7);
+  CHECK_OK(petal_sketch_list_keys(ours, keys, signs, 1, &count, &is_complete, NULL));
+  CHECK(count == 2 && signs[0] == -1 && signs[1] == 7);
   CHECK(strcmp(keys, "sixteen bytes: b") == 0);
-  CHECK_OK(petal_sketch_list_keys(ours, keys, counts, 3, &count, &is_complete, NULL));
-  CHECK(count == 2 && counts[0] == -1 && counts[1] == 1 && counts[2] == 7);
+  CHECK_OK(petal_sketch_list_keys(ours, keys, signs, 3, &count, &is_complete, NULL));
+  CHECK(count == 2 && signs[0] == -1 && signs[1] == 1 && signs[2] == 7);
   CHECK(strcmp(keys, "sixteen bytes: bsixteen bytes: a") == 0);
   petal_error error = {.struct_size = sizeof error};
   CHECK_EQUAL(petal_sketch_list(ours, NULL, 0, &count, &is_complete, &error), PETAL_ERR_UNSUPPORTED);
@@ -387,7 +387,7 @@ static void streams(void) {
   size_t count = 0;
   is_complete = false;
   CHECK_OK(petal_stream_list(into, listed, 5, &count, &is_complete, NULL));
-  CHECK(count == 5 && is_complete && listed[0].number == 1000 && listed[0].count == -1 && listed[4].number == 2);
+  CHECK(count == 5 && is_complete && listed[0].number == 1000 && listed[0].sign == -1 && listed[4].number == 2);
   CHECK_EQUAL(petal_stream_list_keys(into, NULL, NULL, 0, &count, &is_complete, NULL), PETAL_ERR_UNSUPPORTED);
   CHECK_OK(petal_stream_set_limit(into, petal_stream_symbols_read(into), NULL));
   CHECK_OK(petal_stream_write(out, 1, bytes, sizeof bytes, &length, NULL));

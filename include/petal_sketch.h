@@ -119,7 +119,7 @@ typedef struct petal_sketch_listed {
    * 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
    * A kind whose sketches have no signs lists 1 for every number.
    */
-  int64_t count;
+  int64_t sign;
 } petal_sketch_listed;
 
 /**
@@ -391,7 +391,7 @@ petal_status petal_stream_list(const petal_stream *stream,
 /** Lists the differences that are found so far, as `petal_sketch_list_keys()` does after a subtraction. */
 petal_status petal_stream_list_keys(const petal_stream *stream,
                                     void *keys,
-                                    int64_t *counts,
+                                    int64_t *signs,
                                     size_t room,
                                     size_t *count,
                                     bool *is_complete,
@@ -419,13 +419,13 @@ size_t petal_sketch_key_bytes(const petal_sketch *sketch);
 /**
  * Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
  * `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
- * bytes each, and their counts to `counts`; `keys` and `counts` may be NULL if `room` is 0. In all else this is as
+ * bytes each, and their signs to `signs`; `keys` and `signs` may be NULL if `room` is 0. In all else this is as
  * `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
  * sketch of numbers.
  */
 petal_status petal_sketch_list_keys(const petal_sketch *sketch,
                                     void *keys,
-                                    int64_t *counts,
+                                    int64_t *signs,
                                     size_t room,
                                     size_t *count,
                                     bool *is_complete,
@@ -462,12 +462,12 @@ typedef struct petal_sketch_pair {
   /** The value; 0 in a sketch without values. */
   uint64_t value;
   /** 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had. */
-  int64_t count;
+  int64_t sign;
 } petal_sketch_pair;
 
 /**
  * Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable,
- * becomes the number with its count and value, which are 0 unless the number is there. The answer is right if each
+ * becomes the number with its sign and value, which are 0 unless the number is there. The answer is right if each
  * number was inserted only once.
  *
  * A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
@@ -549,7 +549,7 @@ petal_status petal_sketch_remove_value_batch(petal_sketch *sketch,
                                              petal_error *error);
 
 /**
- * Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by count,
+ * Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by sign,
  * then by number, then by value. `count` becomes the number of all listed pairs. The function writes the first `room`
  * of these to `pairs`, which may be NULL if `room` is 0. A sketch lists at most one pair for each of its cells: one
  * for each 256 of the `bits` of `petal_sketch_describe()`. Returns `PETAL_ERR_UNSUPPORTED` if the sketch has no

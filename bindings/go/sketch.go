@@ -26,11 +26,11 @@ type Sketch struct {
 	owner *held[*C.petal_sketch]
 }
 
-// SketchListed is a number that a sketch lists, and its count: 1 for a number that was inserted, -1 for a number that
+// SketchListed is a number that a sketch lists, and its sign: 1 for a number that was inserted, -1 for a number that
 // was removed, or that only the subtracted sketch had.
 type SketchListed struct {
 	Number uint64
-	Count  int64
+	Sign   int64
 }
 
 // NewSketch makes an empty sketch. The Capacity of the spec is the greatest number of differences, and
@@ -98,10 +98,10 @@ func (s *Sketch) List() (listed []SketchListed, complete bool, err error) {
 // sketch of numbers.
 func (s *Sketch) ListKeys() (listed []SketchListedKey, complete bool, err error) {
 	return listedKeysBy("petal.Sketch.ListKeys", s.KeyBytes(), s.SymbolCount(),
-		func(keys *C.uint8_t, counts *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
+		func(keys *C.uint8_t, signs *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
 			failure *C.petal_error,
 		) {
-			C.petal_go_sketch_list_keys(s.raw(), keys, counts, room, count, complete, failure)
+			C.petal_go_sketch_list_keys(s.raw(), keys, signs, room, count, complete, failure)
 		})
 }
 

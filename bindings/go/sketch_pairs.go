@@ -25,8 +25,8 @@ type SketchPresence uint32
 const (
 	// Absent says that the number is not there.
 	Absent SketchPresence = C.PETAL_SKETCH_PRESENCE_ABSENT
-	// There says that the number is there.
-	There SketchPresence = C.PETAL_SKETCH_PRESENCE_PRESENT
+	// Present says that the number is there.
+	Present SketchPresence = C.PETAL_SKETCH_PRESENCE_PRESENT
 	// Unknown says that each cell of the number has other numbers too. [Sketch.List] may know.
 	Unknown SketchPresence = C.PETAL_SKETCH_PRESENCE_UNKNOWN
 )
@@ -35,15 +35,15 @@ func (p SketchPresence) String() string {
 	if p > Unknown {
 		return fmt.Sprintf("SketchPresence(%d)", uint32(p))
 	}
-	return [...]string{"absent", "there", "unknown"}[p]
+	return [...]string{"absent", "present", "unknown"}[p]
 }
 
-// SketchPair is a number with its value, which is 0 in a sketch without values, and its count: 1 for a pair that was
+// SketchPair is a number with its value, which is 0 in a sketch without values, and its sign: 1 for a pair that was
 // inserted, -1 for a pair that was removed, or that only the subtracted sketch had.
 type SketchPair struct {
 	Number uint64
 	Value  uint64
-	Count  int64
+	Sign   int64
 }
 
 // got returns what a call of the library says of a number.
@@ -51,13 +51,13 @@ func (s *Sketch) got(op string, get func(*C.petal_sketch_presence, *C.petal_sket
 	*C.petal_error)) (SketchPresence, SketchPair, error) {
 	presence, pair := C.petal_sketch_presence(Unknown), C.petal_sketch_pair{}
 	err := called(op, func(failure *C.petal_error) { get(&presence, &pair, failure) })
-	if err != nil || SketchPresence(presence) != There {
+	if err != nil || SketchPresence(presence) != Present {
 		return SketchPresence(presence), SketchPair{}, err
 	}
-	return There, SketchPair{uint64(pair.number), uint64(pair.value), int64(pair.count)}, nil
+	return Present, SketchPair{uint64(pair.number), uint64(pair.value), int64(pair.sign)}, nil
 }
 
-// Get says whether the sketch has a byte key: its hash. The pair has the count and the value of a number that is there.
+// Get says whether the sketch has a byte key: its hash. The pair has the sign and the value of a number that is there.
 // The answer is right if each number was inserted only once. The more numbers a sketch has, the less it knows of each.
 // Returns [ErrUnsupported] for kinds but iblt. Constant time.
 func (s *Sketch) Get(key []byte) (SketchPresence, SketchPair, error) {
@@ -108,7 +108,7 @@ func (s *Sketch) RemoveValueBatch(keys Keys, values []uint64, answers *Answers) 
 	return err
 }
 
-// ListValues returns the numbers with their values, ordered by count, number and value. A number whose value differs in
+// ListValues returns the numbers with their values, ordered by sign, number and value. A number whose value differs in
 // two subtracted sketches is there twice, with both signs. complete says whether these are all pairs. Returns
 // [ErrUnsupported] if the sketch has no values.
 func (s *Sketch) ListValues() (listed []SketchPair, complete bool, err error) {

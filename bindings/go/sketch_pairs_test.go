@@ -11,25 +11,25 @@ func TestSketchesSayWhatIsThere(t *testing.T) {
 	check(t, s.InsertString("apple"))
 	check(t, s.RemoveUint64(7))
 	hash := must(Spec{}.HashKey([]byte("apple")))
-	told := func(wanted SketchPresence, count int64) func(SketchPresence, SketchPair, error) {
+	told := func(wanted SketchPresence, sign int64) func(SketchPresence, SketchPair, error) {
 		return func(presence SketchPresence, pair SketchPair, err error) {
 			t.Helper()
-			if presence != wanted || pair.Count != count || err != nil {
+			if presence != wanted || pair.Sign != sign || err != nil {
 				t.Errorf("%v %v %v", presence, pair, err)
 			}
 		}
 	}
-	told(There, 1)(s.Get([]byte("apple")))
-	told(There, 1)(s.GetString("apple"))
-	told(There, 1)(s.GetHash(hash))
-	told(There, -1)(s.GetUint64(7))
+	told(Present, 1)(s.Get([]byte("apple")))
+	told(Present, 1)(s.GetString("apple"))
+	told(Present, 1)(s.GetHash(hash))
+	told(Present, -1)(s.GetUint64(7))
 	told(Absent, 0)(s.GetUint64(8))
 	for i := range uint64(1000) {
 		check(t, s.InsertUint64(1000+i))
 	}
 	told(Unknown, 0)(s.GetUint64(7))
-	if There.String() != "there" || SketchPresence(9).String() != "SketchPresence(9)" {
-		t.Error(There, SketchPresence(9))
+	if Present.String() != "present" || SketchPresence(9).String() != "SketchPresence(9)" {
+		t.Error(Present, SketchPresence(9))
 	}
 	wants(t, s.InsertValueUint64(1, 2), ErrUnsupported)
 	other := must(NewSketch(Spec{Kind: "riblt", Capacity: 20}))

@@ -126,10 +126,10 @@ func (s *Stream) ListKeys() (listed []SketchListedKey, complete bool, err error)
 		keyBytes = s.keyBytes
 	}
 	return listedKeysBy("petal.Stream.ListKeys", keyBytes, s.SymbolsRead(),
-		func(keys *C.uint8_t, counts *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
+		func(keys *C.uint8_t, signs *C.int64_t, room C.size_t, count *C.size_t, complete *C.bool,
 			failure *C.petal_error,
 		) {
-			C.petal_go_stream_list_keys(s.raw(), keys, counts, room, count, complete, failure)
+			C.petal_go_stream_list_keys(s.raw(), keys, signs, room, count, complete, failure)
 		})
 }
 
@@ -147,10 +147,10 @@ func (s *Stream) SymbolsRead() uint64 {
 	return uint64(symbols)
 }
 
-// SketchListedKey is a whole key that a sketch lists, and its count, as in [SketchListed].
+// SketchListedKey is a whole key that a sketch lists, and its sign, as in [SketchListed].
 type SketchListedKey struct {
-	Key   []byte
-	Count int64
+	Key  []byte
+	Sign int64
 }
 
 // listedBy returns a list of numbers. There are at most room, unless the kind has smaller cells.
@@ -180,11 +180,11 @@ func listedBy(op string, room uint64,
 func listedKeysBy(op string, keyBytes int, room uint64,
 	list func(*C.uint8_t, *C.int64_t, C.size_t, *C.size_t, *C.bool, *C.petal_error),
 ) (listed []SketchListedKey, complete bool, err error) {
-	keys, counts := make([]byte, uint64(keyBytes)*room+1), make([]int64, room+1)
+	keys, signs := make([]byte, uint64(keyBytes)*room+1), make([]int64, room+1)
 	var count C.size_t
 	var isComplete C.bool
 	err = called(op, func(failure *C.petal_error) {
-		list(bytesOf(keys), (*C.int64_t)(unsafe.SliceData(counts)), C.size_t(room), &count, &isComplete, failure)
+		list(bytesOf(keys), (*C.int64_t)(unsafe.SliceData(signs)), C.size_t(room), &count, &isComplete, failure)
 	})
 	if err != nil {
 		return nil, false, err
@@ -192,7 +192,7 @@ func listedKeysBy(op string, keyBytes int, room uint64,
 	listed = make([]SketchListedKey, min(uint64(count), room))
 	for i := range listed {
 		start := i * keyBytes
-		listed[i] = SketchListedKey{keys[start : start+keyBytes : start+keyBytes], counts[i]}
+		listed[i] = SketchListedKey{keys[start : start+keyBytes : start+keyBytes], signs[i]}
 	}
 	return listed, bool(isComplete), nil
 }

@@ -81,7 +81,7 @@ func TestSketchesHoldWholeKeys(t *testing.T) {
 	}
 	is := func(listed []SketchListedKey, complete bool, err error) {
 		t.Helper()
-		if err != nil || !complete || len(listed) != 2 || listed[0].Count != -1 || listed[1].Count != 1 ||
+		if err != nil || !complete || len(listed) != 2 || listed[0].Sign != -1 || listed[1].Sign != 1 ||
 			!bytes.Equal(listed[0].Key, []byte("sixteen bytes: c")) || string(listed[1].Key) != "sixteen bytes: a" {
 			t.Errorf("%v %v %v", listed, complete, err)
 		}

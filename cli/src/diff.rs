@@ -151,7 +151,7 @@ fn sketches(args: &args::sync::Diff, printer: &mut Printer) -> Outcome<bool> {
     subtract(args, &mut left, &right)?;
     let listing = left.list().map_err(|error| Failure::at(&args.left, &error))?;
     for listed in &listing.listed {
-        printer.number(side_of(&left, listed.count, Side::Left), listed.number)?;
+        printer.number(side_of(&left, listed.sign, Side::Left), listed.number)?;
     }
     Ok(listing.is_complete)
 }
@@ -167,9 +167,9 @@ fn refuse_whole(path: &Path, sketch: &Sketch) -> Outcome<()> {
     }
 }
 
-/// Which side has a number with this count, if the other sketch was subtracted from that of `first`.
-fn side_of(sketch: &Sketch, count: i64, first: Side) -> Side {
-    match (sketch.has_signs(), first, count > 0) {
+/// Which side has a number with this sign, if the other sketch was subtracted from that of `first`.
+fn side_of(sketch: &Sketch, sign: i64, first: Side) -> Side {
+    match (sketch.has_signs(), first, sign > 0) {
         (false, ..) => Side::Unknown,
         (true, Side::Left, true) | (true, Side::Right, false) => Side::Left,
         _ => Side::Right,

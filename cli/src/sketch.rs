@@ -119,7 +119,7 @@ pub fn combine(
 #[derive(Serialize)]
 struct Listed {
     number: u64,
-    count: i64,
+    sign: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u64>,
 }
@@ -128,7 +128,7 @@ struct Listed {
 #[derive(Serialize)]
 struct ListedKey {
     key: String,
-    count: i64,
+    sign: i64,
 }
 
 pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
@@ -151,9 +151,9 @@ pub fn list(args: &args::sketch::List, common: args::Common) -> Outcome {
     Ok(u8::from(!is_complete))
 }
 
-/// A sign for a count.
-fn sign(count: i64) -> char {
-    if count < 0 { '-' } else { '+' }
+/// A sign as a character.
+fn character(sign: i64) -> char {
+    if sign < 0 { '-' } else { '+' }
 }
 
 /// Lists numbers. Returns how many, and whether these are all.
@@ -164,18 +164,18 @@ fn list_numbers(
     text: &mut Text,
 ) -> Outcome<(usize, bool)> {
     let failed = |error| Failure::at(&args.sketch, &error);
-    let mut tell = |number: u64, count: i64, value: Option<u64>| match (common.json, value) {
-        (true, value) => text.json(&Listed { number, count, value }),
-        (false, Some(value)) => text.line(format_args!("{}{number}\t{value}", sign(count))),
-        (false, None) => text.line(format_args!("{}{number}", sign(count))),
+    let mut tell = |number: u64, sign: i64, value: Option<u64>| match (common.json, value) {
+        (true, value) => text.json(&Listed { number, sign, value }),
+        (false, Some(value)) => text.line(format_args!("{}{number}\t{value}", character(sign))),
+        (false, None) => text.line(format_args!("{}{number}", character(sign))),
     };
     if sketch.value_bits() > 0 {
         let listing = sketch.list_values().map_err(failed)?;
-        listing.listed.iter().try_for_each(|one| tell(one.number, one.count, Some(one.value)))?;
+        listing.listed.iter().try_for_each(|one| tell(one.number, one.sign, Some(one.value)))?;
         return Ok((listing.listed.len(), listing.is_complete));
     }
     let listing = sketch.list().map_err(failed)?;
-    listing.listed.iter().try_for_each(|one| tell(one.number, one.count, None))?;
+    listing.listed.iter().try_for_each(|one| tell(one.number, one.sign, None))?;
     Ok((listing.listed.len(), listing.is_complete))
 }
 
@@ -188,14 +188,14 @@ fn list_keys(
     text: &mut Text,
 ) -> Outcome<(usize, bool)> {
     let listing = sketch.list_keys().map_err(|error| Failure::at(&args.sketch, &error))?;
-    for (key, count) in listing.keys.chunks_exact(key_bytes).zip(&listing.counts) {
+    for (key, sign) in listing.keys.chunks_exact(key_bytes).zip(&listing.signs) {
         let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
         match common.json {
-            true => text.json(&ListedKey { key, count: *count })?,
-            false => text.line(format_args!("{}{key}", sign(*count)))?,
+            true => text.json(&ListedKey { key, sign: *sign })?,
+            false => text.line(format_args!("{}{key}", character(*sign)))?,
         }
     }
-    Ok((listing.counts.len(), listing.is_complete))
+    Ok((listing.signs.len(), listing.is_complete))
 }
 
 pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {

@@ -16,7 +16,7 @@ struct KeyReport<'a> {
     key: &'a str,
     presence: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<i64>,
+    sign: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<u64>,
 }
@@ -43,8 +43,8 @@ pub fn get(args: &args::sketch::Get, common: args::Common) -> Outcome {
             match presence {
                 Presence::Absent => text.bytes(b"\t0")?,
                 Presence::Unknown => text.bytes(b"\t?")?,
-                Presence::There { count, value } if has_values => text.write(format_args!("\t{count:+}\t{value}"))?,
-                Presence::There { count, .. } => text.write(format_args!("\t{count:+}"))?,
+                Presence::Present { sign, value } if has_values => text.write(format_args!("\t{sign:+}\t{value}"))?,
+                Presence::Present { sign, .. } => text.write(format_args!("\t{sign:+}"))?,
             }
             text.bytes(batch.separator())?;
         }
@@ -69,10 +69,10 @@ fn look_up(sketch: &Sketch, keys: &Keys, i: usize) -> petal::Result<Presence> {
 
 fn told(key: &str, presence: Presence, has_values: bool) -> KeyReport<'_> {
     match presence {
-        Presence::Absent => KeyReport { key, presence: "absent", count: None, value: None },
-        Presence::Unknown => KeyReport { key, presence: "unknown", count: None, value: None },
-        Presence::There { count, value } => {
-            KeyReport { key, presence: "there", count: Some(count), value: has_values.then_some(value) }
+        Presence::Absent => KeyReport { key, presence: "absent", sign: None, value: None },
+        Presence::Unknown => KeyReport { key, presence: "unknown", sign: None, value: None },
+        Presence::Present { sign, value } => {
+            KeyReport { key, presence: "present", sign: Some(sign), value: has_values.then_some(value) }
         }
     }
 }

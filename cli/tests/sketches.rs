@@ -20,7 +20,7 @@ fn differences_are_listed() {
     assert_eq!(place.petal("sketch list d.petal").text(), format!("{theirs}{ours}"));
     let json = place.petal("sketch list --json d.petal").text();
     let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
-    assert_eq!((&first["number"], &first["count"]), (&50_000.into(), &(-1).into()));
+    assert_eq!((&first["number"], &first["sign"]), (&50_000.into(), &(-1).into()));
     assert_eq!(json.lines().count(), 12);
     // Inserting what is missing, and removing what is too many, leaves nothing.
     place.file("theirs", lines(50_000..50_005));
@@ -59,7 +59,7 @@ fn whole_keys_are_listed() {
     let (ours, theirs) = ("7369787465656e2062797465733a2061", "7369787465656e2062797465733a2063");
     assert_eq!(place.petal("sketch list d.petal").text(), format!("-{theirs}\n+{ours}\n"));
     let json = place.petal("sketch list --json d.petal").text();
-    assert_eq!(json.lines().next(), Some(format!("{{\"key\":\"{theirs}\",\"count\":-1}}").as_str()));
+    assert_eq!(json.lines().next(), Some(format!("{{\"key\":\"{theirs}\",\"sign\":-1}}").as_str()));
     assert_eq!(info(&place.path("d.petal"))["parameters"]["key_bytes"], 16);
     place.file("short", b"short\n");
     let run = place.petal("sketch insert d.petal short");
@@ -169,7 +169,7 @@ fn single_keys_are_looked_up() {
     let run = place.petal_on("sketch get --json s.petal", b"ann\ncid\n");
     assert_eq!(
         run.text(),
-        "{\"key\":\"ann\",\"presence\":\"there\",\"count\":1}\n{\"key\":\"cid\",\"presence\":\"absent\"}\n"
+        "{\"key\":\"ann\",\"presence\":\"present\",\"sign\":1}\n{\"key\":\"cid\",\"presence\":\"absent\"}\n"
     );
     place.file("keys", lines(0..1000));
     place.petal("sketch build --numbers --capacity 10 -o n.petal keys").quiet();
@@ -193,7 +193,7 @@ fn values_are_listed() {
     place.petal("sketch subtract -o d.petal ours.petal theirs.petal").quiet();
     assert_eq!(place.petal("sketch list d.petal").text(), "-7\t15\n+7\t14\n");
     let json = place.petal("sketch list --json d.petal").text();
-    assert!(json.starts_with("{\"number\":7,\"count\":-1,\"value\":15}\n"), "{json}");
+    assert!(json.starts_with("{\"number\":7,\"sign\":-1,\"value\":15}\n"), "{json}");
     place.petal_on("sketch insert --values --numbers d.petal", b"5\t50\n7\t15\n").quiet();
     place.petal_on("sketch remove --values --numbers d.petal", b"7\t14\n").quiet();
     assert_eq!(place.petal("sketch list d.petal").text(), "+5\t50\n");

@@ -36,9 +36,9 @@ pub enum Presence {
     /// The number is not there.
     Absent,
     /// The number is there.
-    There {
+    Present {
         /// 1 for a number that was inserted; -1 for a number that was removed, or that only a subtracted sketch had.
-        count: i64,
+        sign: i64,
         /// The value of the number; 0 in a sketch without values.
         value: u64,
     },
@@ -46,11 +46,11 @@ pub enum Presence {
     Unknown,
 }
 
-/// A number with its value that a listing found, and how often the pair is there.
+/// A number with its value that a listing found, and on which side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedValue {
     /// 1 for a pair that was inserted; -1 for a pair that was removed, or that a subtracted sketch had in addition.
-    pub count: i64,
+    pub sign: i64,
     /// The number.
     pub number: u64,
     /// The value; 0 in a sketch without values.
@@ -60,7 +60,7 @@ pub struct ListedValue {
 /// The outcome of a listing with values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueListing {
-    /// The numbers with their values in ascending order, first by count, then by number, then by value.
+    /// The numbers with their values in ascending order, first by sign, then by number, then by value.
     pub listed: Vec<ListedValue>,
     /// Whether these are all pairs. Otherwise there are more, which could not be told apart.
     pub is_complete: bool,

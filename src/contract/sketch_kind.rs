@@ -13,7 +13,7 @@ use crate::storage::try_vec;
 pub struct Listed {
     /// 1 for a number that was inserted; -1 for a number that was removed, or that a subtracted sketch had in addition.
     /// A kind whose sketches have no signs lists 1 for every number.
-    pub count: i64,
+    pub sign: i64,
     /// The number.
     pub number: u64,
 }
@@ -33,8 +33,8 @@ pub struct KeyListing {
     /// The bytes of the keys, one key after the other: first the keys that were removed, then the others, each in
     /// ascending order of their bytes.
     pub keys: Vec<u8>,
-    /// The count of each key, as in [`Listed`].
-    pub counts: Vec<i64>,
+    /// The sign of each key, as in [`Listed`].
+    pub signs: Vec<i64>,
     /// Whether these are all keys.
     pub is_complete: bool,
 }

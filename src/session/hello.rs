@@ -4,7 +4,7 @@ use super::wire::{self, Writer};
 #[cfg(doc)]
 use crate::error::Status;
 use crate::error::{Result, error};
-use crate::hash::{HashFunction, Hasher, SecretKey, digest_128};
+use crate::hash::{HashFunction, Hasher, Secret, digest_128};
 use crate::interop::Cursor;
 use std::hash::BuildHasher;
 
@@ -122,7 +122,7 @@ impl Hello {
         bytes[..16].copy_from_slice(b"petal session v1");
         bytes[16..32].copy_from_slice(&initiator.nonce);
         bytes[32..].copy_from_slice(&responder.nonce);
-        let key: SecretKey = digest_128(&bytes);
+        let key: Secret = digest_128(&bytes);
         Hasher::new(HashFunction::SipHash13, 0, Some(&key)).map(Some)
     }
 }

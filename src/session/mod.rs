@@ -270,7 +270,7 @@ impl Session {
         taken
     }
 
-    /// The numbers that only one side has, each with the count 1 if it is this side, and -1 if it is the other: first
+    /// The numbers that only one side has, each with the sign 1 if it is this side, and -1 if it is the other: first
     /// those with -1, each group in ascending order.
     ///
     /// # Errors
@@ -279,8 +279,8 @@ impl Session {
         self.check_done()?;
         let Found { ours, theirs } = &self.course.found;
         let mut listed = try_vec(ours.len() + theirs.len())?;
-        listed.extend(theirs.iter().map(|number| Listed { count: -1, number: *number }));
-        listed.extend(ours.iter().map(|number| Listed { count: 1, number: *number }));
+        listed.extend(theirs.iter().map(|number| Listed { sign: -1, number: *number }));
+        listed.extend(ours.iter().map(|number| Listed { sign: 1, number: *number }));
         Ok(listed)
     }
 

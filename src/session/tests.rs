@@ -33,8 +33,8 @@ fn sets(common: u64, own: u64, other: u64, seed: u64) -> (Vec<u64>, Vec<u64>) {
 fn expected(ours: &[u64], theirs: &[u64]) -> Vec<Listed> {
     let (ours, theirs): (BTreeSet<u64>, BTreeSet<u64>) =
         (ours.iter().copied().collect(), theirs.iter().copied().collect());
-    let only = |a: &BTreeSet<u64>, b: &BTreeSet<u64>, count: i64| {
-        a.difference(b).map(|number| Listed { count, number: *number }).collect::<Vec<Listed>>()
+    let only = |a: &BTreeSet<u64>, b: &BTreeSet<u64>, sign: i64| {
+        a.difference(b).map(|number| Listed { sign, number: *number }).collect::<Vec<Listed>>()
     };
     let mut all = only(&theirs, &ours, -1);
     all.extend(only(&ours, &theirs, 1));

@@ -94,7 +94,7 @@ impl Sketch {
     }
 
     /// Removes a byte key, as [`Sketch::insert`] inserts one. A key that was removed but never inserted is listed with
-    /// a count of -1.
+    /// a sign of -1.
     ///
     /// # Errors
     /// As [`Sketch::insert_hash`].
@@ -158,9 +158,9 @@ impl Sketch {
         }
     }
 
-    /// Inserts a byte key, or removes it if the count is negative.
-    fn add_bytes(&mut self, key: &[u8], count: i64) -> Result<()> {
-        match count > 0 {
+    /// Inserts a byte key, or removes it if the sign is negative.
+    fn add_bytes(&mut self, key: &[u8], sign: i64) -> Result<()> {
+        match sign > 0 {
             true => self.base().check_capability("insert", Capabilities::INSERT)?,
             false => self.base().check_capability("remove", Capabilities::REMOVE)?,
         }
@@ -173,56 +173,56 @@ impl Sketch {
             let hash = self.base().hasher().hash_key(key)?;
             words[0] = self.kind.number_of_hash(hash);
         }
-        self.add(&words[..shape.words()], count)
+        self.add(&words[..shape.words()], sign)
     }
 
-    fn add(&mut self, key: &[u64], count: i64) -> Result<()> {
-        self.add_with(key, 0, count)
+    fn add(&mut self, key: &[u64], sign: i64) -> Result<()> {
+        self.add_with(key, 0, sign)
     }
 
     /// Adds a key with its value, which is 0 in a sketch without values.
-    pub(super) fn add_with(&mut self, key: &[u64], value: u64, count: i64) -> Result<()> {
+    pub(super) fn add_with(&mut self, key: &[u64], value: u64, sign: i64) -> Result<()> {
         let hasher = self.base().hasher();
         if let Some(refusal) = hasher.refusal() {
             return Err(refusal.into());
         }
         let hash = self.kind.key_shape().hash(key, hasher).ok_or(Status::Internal)?;
         if let Some(kept) = &mut self.kept {
-            if kept.contains(key) == (count > 0) {
+            if kept.contains(key) == (sign > 0) {
                 return Ok(());
             }
-            if count > 0 {
+            if sign > 0 {
                 kept.reserve()?;
             }
         }
         if self.kind.value_bits() > 0 {
             let pair = Pair::of(self.base().hasher(), key[0], value)?;
-            add_pair(&mut *self.kind, &pair, count)?;
+            add_pair(&mut *self.kind, &pair, sign)?;
         } else {
-            add_one(&mut *self.kind, hash, key, count)?;
+            add_one(&mut *self.kind, hash, key, sign)?;
         }
         match &mut self.kept {
-            Some(kept) if count > 0 => kept.insert(key),
+            Some(kept) if sign > 0 => kept.insert(key),
             Some(kept) => kept.remove(key),
             None => {}
         }
-        self.changed(1, count);
+        self.changed(1, sign);
         Ok(())
     }
 
     /// Notes that this many keys were added.
-    fn changed(&mut self, keys: u64, count: i64) {
+    fn changed(&mut self, keys: u64, sign: i64) {
         self.changes = self.changes.wrapping_add(1);
         let base = self.base_mut();
-        if count > 0 { base.add_count(keys) } else { base.subtract_count(keys) }
+        if sign > 0 { base.add_count(keys) } else { base.subtract_count(keys) }
     }
 
-    fn add_all(&mut self, keys: &Keys, count: i64) -> Taken {
-        self.add_all_with(keys, None, count)
+    fn add_all(&mut self, keys: &Keys, sign: i64) -> Taken {
+        self.add_all_with(keys, None, sign)
     }
 
     /// Adds all keys with their values, which are 0 if there are none.
-    pub(super) fn add_all_with(&mut self, keys: &Keys, values: Option<&[u64]>, count: i64) -> Taken {
+    pub(super) fn add_all_with(&mut self, keys: &Keys, values: Option<&[u64]>, sign: i64) -> Taken {
         let hasher = self.base().hasher().clone();
         let refusal = hasher.refusal().map_or(Ok(()), |refusal| Err(refusal.into()));
         if let Err(error) = keys.check(&hasher).and(refusal) {
@@ -233,7 +233,7 @@ impl Sketch {
             let group = done..keys.len().min(done + GROUP);
             let read = self.read_group(keys, group, &mut words);
             let values = values.map(|values| &values[done..]);
-            let added = self.add_group(&words[..read.keys * self.kind.key_shape().words()], values, count);
+            let added = self.add_group(&words[..read.keys * self.kind.key_shape().words()], values, sign);
             done += added.keys;
             if let Err(error) = added.outcome.and(read.outcome) {
                 return Taken { keys: done, outcome: Err(error) };
@@ -273,12 +273,12 @@ impl Sketch {
     }
 
     /// Adds a group of keys, given as words, with their values, which are 0 if there are none.
-    fn add_group(&mut self, words: &[u64], values: Option<&[u64]>, count: i64) -> Taken {
+    fn add_group(&mut self, words: &[u64], values: Option<&[u64]>, sign: i64) -> Taken {
         let shape = self.kind.key_shape();
         let keys = words.chunks_exact(shape.words());
         if self.kept.is_some() || !self.base().is_own() || self.kind.value_bits() > 0 {
             for (done, key) in keys.enumerate() {
-                if let Err(error) = self.add_with(key, values.map_or(0, |values| values[done]), count) {
+                if let Err(error) = self.add_with(key, values.map_or(0, |values| values[done]), sign) {
                     return Taken { keys: done, outcome: Err(error) };
                 }
             }
@@ -288,10 +288,10 @@ impl Sketch {
         let hashes = &mut hashes[..words.len() / shape.words()];
         // The caller has checked that the hasher can hash.
         shape.hash_all(words, hasher, instructions, hashes);
-        if self.kind.add_keys_at_once(hashes, words, count).is_none() {
+        if self.kind.add_keys_at_once(hashes, words, sign).is_none() {
             return Taken::none(Status::Internal.into());
         }
-        self.changed(hashes.len() as u64, count);
+        self.changed(hashes.len() as u64, sign);
         Taken::all(hashes.len())
     }
 
@@ -362,7 +362,7 @@ impl Sketch {
     }
 
     /// Subtracts another sketch. Numbers that both hold are gone, and numbers that only the other holds are listed with
-    /// a count of -1. Otherwise like [`Sketch::merge`].
+    /// a sign of -1. Otherwise like [`Sketch::merge`].
     ///
     /// # Errors
     /// As [`Sketch::merge`].
@@ -388,7 +388,7 @@ impl Sketch {
         Ok(())
     }
 
-    /// The numbers that are there, each with its count. The count is 1, or -1 for a number that was removed, or that a
+    /// The numbers that are there, each with its sign. The sign is 1, or -1 for a number that was removed, or that a
     /// subtracted sketch had and this one did not. If there are more numbers than the sketch can tell apart, the
     /// listing has those that it can, and says that they are not all. `pinsketch` then lists none. Takes at most as
     /// many steps as there are cells, whatever they hold.
@@ -405,7 +405,7 @@ impl Sketch {
         self.kind.list()
     }
 
-    /// Whether a listing says which of two sets has a number: with a count of 1 or -1.
+    /// Whether a listing says which of two sets has a number: with a sign of 1 or -1.
     pub fn has_signs(&self) -> bool {
         self.kind.has_signs()
     }
@@ -439,7 +439,7 @@ impl Sketch {
         self.changes
     }
 
-    /// The whole keys that are there, each with its count. Otherwise like [`Sketch::list`].
+    /// The whole keys that are there, each with its sign. Otherwise like [`Sketch::list`].
     ///
     /// # Errors
     /// As [`Sketch::list`]; [`Status::Unsupported`] if the sketch holds numbers.

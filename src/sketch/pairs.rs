@@ -107,7 +107,7 @@ impl Sketch {
     }
 
     /// Removes a byte key with the value that it was inserted with. A pair of key and value that was removed but never
-    /// inserted is listed with a count of -1.
+    /// inserted is listed with a sign of -1.
     ///
     /// # Errors
     /// As [`Sketch::insert_value_hash`].
@@ -146,20 +146,20 @@ impl Sketch {
         self.change_values(keys, values, "remove", Capabilities::REMOVE, -1)
     }
 
-    fn change_values(&mut self, keys: &Keys, values: &[u64], verb: &str, needed: Capabilities, count: i64) -> Taken {
+    fn change_values(&mut self, keys: &Keys, values: &[u64], verb: &str, needed: Capabilities, sign: i64) -> Taken {
         let able = self.base().check_capability(verb, needed).and_then(|()| self.check_values());
         let fits = able.and_then(|()| match values.len() == keys.len() {
             true => Ok(()),
             false => Err(error!(Offsets, "{} values for {} keys", values.len(), keys.len())),
         });
         match fits {
-            Ok(()) => self.add_all_with(keys, Some(values), count),
+            Ok(()) => self.add_all_with(keys, Some(values), sign),
             Err(error) => Taken::none(error),
         }
     }
 
     /// [`Sketch::list`] with the values. A number whose value differs in two subtracted sketches is there with both:
-    /// with a count of -1 and the value that only the subtracted sketch had, and with a count of 1 and the value that
+    /// with a sign of -1 and the value that only the subtracted sketch had, and with a sign of 1 and the value that
     /// only this one had.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::sketches::{Random, bound_of_failure, of};
 use petal::registry::SKETCHES;
 use petal::{
     HashFunction, Image, Keys, ListedValue, Mode, OpenOptions, Presence, Setting, Sketch, Spec, Status, create_sketch,
-    load_as, open_buffer_as,
+    load_as, open_in_buffer_as,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
@@ -60,7 +60,7 @@ fn lookups_succeed_as_often_as_theory_says() {
             sketch.insert_u64(sought).unwrap();
             (1..numbers).for_each(|_| sketch.insert_u64(random.next()).unwrap());
             match sketch.get_u64(sought).unwrap() {
-                Presence::There { count: 1, value: 0 } => there += 1,
+                Presence::Present { sign: 1, value: 0 } => there += 1,
                 Presence::Unknown => {}
                 other => panic!("{other:?}"),
             }
@@ -129,8 +129,8 @@ fn answers_are_those_of_exact_sets() {
         for number in 0..3000 {
             let known = exact.get(&number).map_or(&[][..], Vec::as_slice);
             match sketch.get_u64(number).unwrap() {
-                Presence::There { count, value } => {
-                    assert_eq!(known, [(count, value)], "{number} of round {round}");
+                Presence::Present { sign, value } => {
+                    assert_eq!(known, [(sign, value)], "{number} of round {round}");
                     there += 1;
                 }
                 Presence::Absent => {
@@ -152,7 +152,7 @@ fn keys_of_every_form_are_looked_up() {
     sketch.insert(b"apple").unwrap();
     sketch.remove_u64(7).unwrap();
     sketch.insert_hash(9).unwrap();
-    let there = |count| Presence::There { count, value: 0 };
+    let there = |sign| Presence::Present { sign, value: 0 };
     let hash = spec.hasher().unwrap().hash_key(b"apple").unwrap();
     for (told, right) in [
         (sketch.get(b"apple").unwrap(), there(1)),
@@ -206,20 +206,20 @@ fn differences_of_maps_are_listed() {
         first.subtract(&second).unwrap();
         let listing = first.list_values().unwrap();
         assert!(listing.is_complete && listing.listed.is_sorted());
-        let listed = |count| {
-            let of_count = listing.listed.iter().filter(move |listed| listed.count == count);
-            of_count.map(|listed| (listed.number, listed.value)).collect::<BTreeMap<_, _>>()
+        let listed = |sign| {
+            let of_sign = listing.listed.iter().filter(move |listed| listed.sign == sign);
+            of_sign.map(|listed| (listed.number, listed.value)).collect::<BTreeMap<_, _>>()
         };
         let later = changed.iter().map(|(number, value)| (*number, value.wrapping_add(1)));
         assert_eq!(listed(1), changed.clone().into_iter().chain(ours).collect());
         assert_eq!(listed(-1), later.clone().chain(theirs).collect());
         // Without values the same is listed, a number with two values twice.
-        let numbers: Vec<_> = listing.listed.iter().map(|listed| (listed.count, listed.number)).collect();
+        let numbers: Vec<_> = listing.listed.iter().map(|listed| (listed.sign, listed.number)).collect();
         let plain = first.list().unwrap();
-        assert!(plain.is_complete && plain.listed.iter().map(|one| (one.count, one.number)).eq(numbers));
+        assert!(plain.is_complete && plain.listed.iter().map(|one| (one.sign, one.number)).eq(numbers));
         // Removing what the listing has leaves nothing.
-        for ListedValue { count, number, value } in listing.listed {
-            match count {
+        for ListedValue { sign, number, value } in listing.listed {
+            match sign {
                 1 => first.remove_value_u64(number, value).unwrap(),
                 _ => first.insert_value_u64(number, value).unwrap(),
             }
@@ -242,7 +242,7 @@ fn values_come_with_keys_of_every_form() {
     assert_eq!((sketch.value_bits(), sketch.insertions()), (64, 0));
     let refused = create_sketch(&spec).unwrap().keep_keys().unwrap_err();
     assert!(refused.status() == Status::Unsupported && refused.to_string().contains("values"), "{refused}");
-    let there = |count, value| Presence::There { count, value };
+    let there = |sign, value| Presence::Present { sign, value };
     assert_eq!(sketch.get(b"apple").unwrap(), there(1, 11));
     assert_eq!(sketch.get(b"pear").unwrap(), there(-1, 12));
     assert_eq!(sketch.get_hash(9).unwrap(), there(1, u64::MAX));
@@ -429,7 +429,7 @@ fn golden_images_with_values_are_what_the_format_says() {
         let sketch: Sketch = load_as(golden, &OpenOptions::default()).unwrap();
         assert_eq!(bytes(&sketch), *golden, "{name}");
         let listing = sketch.list_values().unwrap();
-        let pairs: BTreeSet<_> = listing.listed.iter().map(|one| (one.number, one.value, one.count)).collect();
+        let pairs: BTreeSet<_> = listing.listed.iter().map(|one| (one.number, one.value, one.sign)).collect();
         assert!(listing.is_complete && pairs == changes.into_iter().collect(), "{name}: {listing:?}");
     }
 }
@@ -445,15 +445,15 @@ fn cells_of_values_are_marked() {
     for number in 0..300 {
         let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+        let mut sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_value_u64(number, mix(number)).unwrap();
         sketch.sync().unwrap();
         drop(sketch);
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let read: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
         match read.get_u64(number).unwrap() {
-            Presence::There { count, value } => assert_eq!((count, value), (1, mix(number))),
+            Presence::Present { sign, value } => assert_eq!((sign, value), (1, mix(number))),
             Presence::Unknown => shared += 1,
             Presence::Absent => panic!("{number} is not there"),
         }
@@ -489,7 +489,7 @@ fn forged_cells_give_no_wrong_value() {
         }
         let start = NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
         // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-        let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         let listing = sketch.list_values().unwrap();
         assert!(listing.listed.len() <= 100);
         for one in &listing.listed {
@@ -497,7 +497,7 @@ fn forged_cells_give_no_wrong_value() {
             listed += 1;
         }
         for (number, value) in &pairs {
-            if let Presence::There { value: told, .. } = sketch.get_u64(*number).unwrap() {
+            if let Presence::Present { value: told, .. } = sketch.get_u64(*number).unwrap() {
                 assert_eq!(told, *value, "round {round}");
                 found += 1;
             }
@@ -514,7 +514,7 @@ fn forged_cells_give_no_wrong_value() {
     taken[1..].iter().for_each(|cell| words[*cell..cell + 4].fill(0));
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-    let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+    let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
     let listing = sketch.list_values().unwrap();
     assert!(!listing.is_complete && listing.listed.len() <= 12, "{listing:?}");
 }

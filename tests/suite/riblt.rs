@@ -5,7 +5,7 @@ use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
 use petal::sketch::riblt::symbols::{Indices, add};
 use petal::sketch::riblt::{ROW, sizing};
-use petal::{Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
+use petal::{Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_in_buffer_as};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
@@ -151,14 +151,14 @@ fn forged_symbols_are_listed_to_an_end() {
         }
         let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
         // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-        let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         let listing = sketch.list().unwrap();
         assert!(listing.listed.len() <= 40);
         if listing.is_complete {
             // The symbols are the sums of the listed numbers.
             let mut sums = vec![0; 120];
             for one in &listing.listed {
-                add(&mut sums, hasher.hash_u64(one.number).unwrap(), &[one.number], one.count);
+                add(&mut sums, hasher.hash_u64(one.number).unwrap(), &[one.number], one.sign);
             }
             assert_eq!(sums[..], words[32..152], "round {round}");
         }
@@ -178,7 +178,7 @@ fn numbers_are_listed_from_their_own_symbols_only() {
     words[32 + SYMBOL * other..][..SYMBOL].copy_from_slice(&[42, hash, 1]);
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-    let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+    let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
     let listing = sketch.list().unwrap();
     assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
 }
@@ -193,12 +193,12 @@ fn symbols_across_regions_are_marked() {
     for number in 0..3000 {
         let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+        let mut sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_u64(number).unwrap();
         sketch.sync().unwrap();
         drop(sketch);
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let read: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
     }
 }

@@ -4,7 +4,7 @@ use crate::common::{golden, image as bytes, mix};
 use petal::registry::SKETCHES;
 use petal::{
     Capabilities, Filter, HashFunction, Image, Keys, Listing, Map, Mode, OpenOptions, Sketch, Spec, Status,
-    create_sketch, load_as, open_as, open_buffer_as,
+    create_sketch, load_as, open_as, open_in_buffer_as,
 };
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
@@ -21,9 +21,9 @@ pub fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
     sketch
 }
 
-/// The listed numbers that have this count.
-pub fn with(listing: &Listing, count: i64) -> BTreeSet<u64> {
-    listing.listed.iter().filter(|listed| listed.count == count).map(|listed| listed.number).collect()
+/// The listed numbers that have this sign.
+pub fn with(listing: &Listing, sign: i64) -> BTreeSet<u64> {
+    listing.listed.iter().filter(|listed| listed.sign == sign).map(|listed| listed.number).collect()
 }
 
 /// Numbers that are the same in every run.
@@ -358,7 +358,7 @@ fn forged_images_are_refused_or_listed_to_an_end() {
         }
         let start = NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
         // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-        let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         let listing = sketch.list().unwrap();
         let cells = sketch.base().geometry().bits / 192;
         assert!(!listing.is_complete || listing.listed.len() <= cells as usize);
@@ -381,7 +381,7 @@ fn listing_of_cells_that_no_numbers_made_ends() {
     }
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-    let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+    let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
     let listing = sketch.list().unwrap();
     assert!(!listing.is_complete && listing.listed.len() <= 9, "{listing:?}");
 }
@@ -447,7 +447,7 @@ fn numbers_are_listed_from_their_own_cells_only() {
     }
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-    let sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+    let sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
     let listing = sketch.list().unwrap();
     assert!(!listing.is_complete && listing.listed.is_empty(), "{listing:?}");
 }
@@ -463,12 +463,12 @@ fn cells_across_regions_are_marked() {
     for number in 0..6000 {
         let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+        let mut sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &options) }.unwrap();
         sketch.insert_u64(number).unwrap();
         sketch.sync().unwrap();
         drop(sketch);
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let read: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
     }
 }
@@ -596,7 +596,7 @@ fn the_last_cell_of_the_last_region_is_marked() {
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
     // SAFETY: the words outlive the sketch, and nobody else uses them meanwhile.
-    let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+    let mut sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &options) }.unwrap();
     (0..20_000).for_each(|number| sketch.insert_u64(number).unwrap());
     sketch.sync().unwrap();
     sketch.verify().unwrap();

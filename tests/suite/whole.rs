@@ -25,9 +25,9 @@ fn of(spec: &Spec, keys: &Set) -> Sketch {
     sketch
 }
 
-fn with(listing: &KeyListing, key_bytes: usize, count: i64) -> Set {
-    assert_eq!(listing.keys.len(), key_bytes * listing.counts.len());
-    let listed = listing.keys.chunks(key_bytes).zip(&listing.counts).filter(|(_, there)| **there == count);
+fn with(listing: &KeyListing, key_bytes: usize, sign: i64) -> Set {
+    assert_eq!(listing.keys.len(), key_bytes * listing.signs.len());
+    let listed = listing.keys.chunks(key_bytes).zip(&listing.signs).filter(|(_, there)| **there == sign);
     let listed: Vec<Vec<u8>> = listed.map(|(key, _)| key.to_vec()).collect();
     assert!(listed.is_sorted());
     listed.into_iter().collect()
@@ -47,7 +47,7 @@ fn whole_keys_are_listed() {
         assert!(listing.is_complete, "{key_bytes}");
         assert_eq!(with(&listing, key_bytes, 1), keys(0..20));
         assert_eq!(with(&listing, key_bytes, -1), keys(500..530));
-        assert!(listing.counts.is_sorted());
+        assert!(listing.signs.is_sorted());
         keys(0..20).iter().for_each(|key| first.remove(key).unwrap());
         keys(500..530).iter().for_each(|key| first.insert(key).unwrap());
         assert_eq!(first.statistics().taken, 0);
@@ -122,7 +122,7 @@ fn other_keys_are_refused() {
     eight.remove(b"8 bytes.").unwrap();
     let listing = eight.list_keys().unwrap();
     assert_eq!(listing.keys, [*b"8 bytes.", [8, 7, 6, 5, 4, 3, 2, 1]].concat());
-    assert_eq!(listing.counts, [-1, 1]);
+    assert_eq!(listing.signs, [-1, 1]);
     // Sketches of other keys do not combine.
     let error = eight.subtract(&create_sketch(&spec(16, 30)).unwrap()).unwrap_err();
     assert_eq!(error.status(), Status::Incompatible);
@@ -192,7 +192,7 @@ fn golden_images_are_what_the_format_says() {
         let loaded: Sketch = load_as(&image, &OpenOptions::default()).unwrap();
         let listing = loaded.list_keys().unwrap();
         assert!(listing.is_complete && with(&listing, key_bytes, -1) == BTreeSet::from([key(key_bytes, 3)]));
-        assert_eq!(listing.counts.len(), 7);
+        assert_eq!(listing.signs.len(), 7);
     }
 }
 

@@ -48,7 +48,7 @@ enum class session_turn : petal_session_turn {
 ///       responder.receive(initiator.send());
 ///       if (responder.turn() == petal::session_turn::send) initiator.receive(responder.send());
 ///     }
-///     for (const petal_sketch_listed &one : initiator.differences()) std::printf("%d\n", static_cast<int>(one.count));
+///     for (const petal_sketch_listed &one : initiator.differences()) std::printf("%d\n", static_cast<int>(one.sign));
 ///
 /// See petal_session.h.
 class session {

@@ -40,8 +40,8 @@ struct listing {
 struct key_listing {
   /// The bytes of the keys, one key after the other.
   std::vector<std::uint8_t> keys;
-  /// The count of each key: 1, or -1.
-  std::vector<std::int64_t> counts;
+  /// The sign of each key: 1, or -1.
+  std::vector<std::int64_t> signs;
   /// False if more keys differ than the sketch can tell apart.
   bool is_complete = false;
 };
@@ -57,7 +57,7 @@ struct value_listing {
 struct found {
   /// One of PETAL_SKETCH_PRESENCE_*.
   petal_sketch_presence presence = PETAL_SKETCH_PRESENCE_UNKNOWN;
-  /// The number with its count and its value, which are 0 unless the number is there.
+  /// The number with its sign and its value, which are 0 unless the number is there.
   petal_sketch_pair pair{};
 };
 
@@ -88,13 +88,13 @@ result<key_listing> listed_keys(std::size_t key_bytes, std::size_t room, List li
   key_listing found;
   const auto resize = [&] {
     found.keys.resize(room * key_bytes);
-    found.counts.resize(room);
+    found.signs.resize(room);
   };
   if (auto had = allocating(resize); !had) return had.error();
   std::size_t count = 0;
   failure error;
   const petal_status code =
-      list(found.keys.data(), found.counts.data(), room, &count, &found.is_complete, error.out());
+      list(found.keys.data(), found.signs.data(), room, &count, &found.is_complete, error.out());
   if (code != PETAL_OK) return error.settle(code);
   room = count < room ? count : room;
   resize();
@@ -139,7 +139,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   result<void> try_remove_batch(Keys &&keys, std::size_t *done = nullptr) noexcept(detail::is_nothrow_batch<Keys>()) {
     return detail::give(get(), petal_sketch_remove_batch, keys, done);
   }
-  /// What the sketch says of a key: whether it is there, with its count and value, or is absent, or that the sketch
+  /// What the sketch says of a key: whether it is there, with its sign and value, or is absent, or that the sketch
   /// cannot say. Kinds but `iblt` refuse this.
   template <class Key>
   result<found> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
@@ -184,7 +184,7 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
     if (!given) return given.error();
     return {};
   }
-  /// The numbers of the sketch with their values, in ascending order by count, number and value. A number whose value
+  /// The numbers of the sketch with their values, in ascending order by sign, number and value. A number whose value
   /// differs on both sides is there twice, with both signs.
   result<value_listing> try_list_values() const noexcept {
     const auto about = try_describe();
@@ -220,9 +220,9 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// then those with 1.
   result<key_listing> try_list_keys() const noexcept {
     return detail::listed_keys(key_bytes(), static_cast<std::size_t>(symbol_count()),
-                               [this](void *keys, std::int64_t *counts, std::size_t room, std::size_t *count,
+                               [this](void *keys, std::int64_t *signs, std::size_t room, std::size_t *count,
                                       bool *is_complete, petal_error *error) noexcept {
-                                 return petal_sketch_list_keys(get(), keys, counts, room, count, is_complete, error);
+                                 return petal_sketch_list_keys(get(), keys, signs, room, count, is_complete, error);
                                });
   }
   /// How many bytes a key has, if the sketch holds whole keys; 0 if it holds numbers.

@@ -63,9 +63,9 @@ class stream {
   /// The differences that are found so far, if the sketch holds whole keys.
   result<key_listing> try_list_keys() const noexcept {
     return detail::listed_keys(key_bytes_, static_cast<std::size_t>(symbols_read()),
-                               [this](void *keys, std::int64_t *counts, std::size_t room, std::size_t *count,
+                               [this](void *keys, std::int64_t *signs, std::size_t room, std::size_t *count,
                                       bool *is_complete, petal_error *error) noexcept {
-                                 return petal_stream_list_keys(get(), keys, counts, room, count, is_complete, error);
+                                 return petal_stream_list_keys(get(), keys, signs, room, count, is_complete, error);
                                });
   }
   /// How many symbols were written.

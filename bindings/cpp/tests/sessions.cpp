@@ -39,7 +39,7 @@ TEST(Sessions, TellBothSidesWhatDiffers) {
     ASSERT_EQ(listed.size(), 5u);
     for (std::uint64_t i = 0; i < 5; i++) {
       EXPECT_EQ(listed[i].number, i < 2 ? 1003 + i : i - 2);
-      EXPECT_EQ(listed[i].count, i < 2 ? -1 : 1);
+      EXPECT_EQ(listed[i].sign, i < 2 ? -1 : 1);
     }
     EXPECT_EQ(theirs.differences()[0].number, 0u);
     const petal_session_statistics report = ours.statistics();

@@ -24,7 +24,7 @@ TEST(Sketches, ListWhatOnlyOneHas) {
   ASSERT_EQ(found.listed.size(), 20u);
   for (std::uint64_t i = 0; i < 5; i++) {
     EXPECT_EQ(found.listed[i].number, 10000 + i);
-    EXPECT_EQ(found.listed[i].count, -1);
+    EXPECT_EQ(found.listed[i].sign, -1);
   }
   for (std::uint64_t i = 0; i < 15; i++) EXPECT_EQ(found.listed[5 + i].number, i);
   ours.remove_batch(std::vector<std::uint64_t>(numbers.begin(), numbers.begin() + 15));
@@ -55,8 +55,8 @@ TEST(Sketches, FindSingleNumbers) {
   const petal::found apple = sketch.find(std::string("apple"));
   EXPECT_EQ(apple.presence, PETAL_SKETCH_PRESENCE_PRESENT);
   EXPECT_EQ(apple.pair.number, petal::spec().hash("apple").value);
-  EXPECT_EQ(apple.pair.count, 1);
-  EXPECT_EQ(sketch.find(petal::hash64{7}).pair.count, -1);
+  EXPECT_EQ(apple.pair.sign, 1);
+  EXPECT_EQ(sketch.find(petal::hash64{7}).pair.sign, -1);
   EXPECT_EQ(sketch.find(8).presence, PETAL_SKETCH_PRESENCE_ABSENT);
   for (std::uint64_t i = 0; i < 5000; i++) sketch.insert(100 + i);
   EXPECT_EQ(sketch.find(7).presence, PETAL_SKETCH_PRESENCE_UNKNOWN);
@@ -85,11 +85,11 @@ TEST(Sketches, HaveValues) {
   ASSERT_EQ(found.listed.size(), 3u);
   EXPECT_EQ(found.listed[0].number, 3u);
   EXPECT_EQ(found.listed[0].value, 77u);
-  EXPECT_EQ(found.listed[0].count, -1);
+  EXPECT_EQ(found.listed[0].sign, -1);
   EXPECT_EQ(found.listed[1].value, 5u);
   EXPECT_EQ(found.listed[2].number, 3u);
   EXPECT_EQ(found.listed[2].value, 6u);
-  EXPECT_EQ(found.listed[2].count, 1);
+  EXPECT_EQ(found.listed[2].sign, 1);
   EXPECT_EQ(ours.value_bits(), 64u);
   EXPECT_EQ(ours.find("pear").pair.value, 5u);
   theirs.remove_value("pear", 5);
@@ -174,7 +174,7 @@ TEST(Sketches, HoldWholeKeys) {
   const petal::key_listing found = ours.list_keys();
   ASSERT_TRUE(found.is_complete);
   EXPECT_EQ(std::string(found.keys.begin(), found.keys.end()), "sixteen bytes: bsixteen bytes: a");
-  EXPECT_EQ(found.counts, (std::vector<std::int64_t>{-1, 1}));
+  EXPECT_EQ(found.signs, (std::vector<std::int64_t>{-1, 1}));
   EXPECT_FALSE(ours.try_list());
 }
 
@@ -199,7 +199,7 @@ TEST(Streams, FindDifferences) {
   ASSERT_TRUE(found.is_complete);
   ASSERT_EQ(found.listed.size(), 5u);
   EXPECT_EQ(found.listed[0].number, 1000u);
-  EXPECT_EQ(found.listed[4].count, 1);
+  EXPECT_EQ(found.listed[4].sign, 1);
   EXPECT_FALSE(into.try_list_keys());
   into.set_limit(into.symbols_read());
   std::uint8_t bytes[98];
@@ -222,7 +222,7 @@ TEST(Streams, HaveWholeKeys) {
   EXPECT_TRUE(into.read(bytes.data(), bytes.size()));
   const petal::key_listing found = into.list_keys();
   EXPECT_EQ(std::string(found.keys.begin(), found.keys.end()), "ten bytes.");
-  EXPECT_EQ(found.counts, std::vector<std::int64_t>{-1});
+  EXPECT_EQ(found.signs, std::vector<std::int64_t>{-1});
 }
 
 }  // namespace

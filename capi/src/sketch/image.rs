@@ -55,7 +55,7 @@ pub unsafe extern "C" fn petal_sketch_open_in_buffer(
     boundary!(error, [buffer, given options, give sketch], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        sketch.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
+        sketch.made(|| unsafe { petal_core::open_in_buffer_as(base, length, &options) })
     })
 }
 

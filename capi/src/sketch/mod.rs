@@ -174,12 +174,12 @@ pub struct petal_sketch_listed {
     pub number: u64,
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
     /// A kind whose sketches have no signs lists 1 for every number.
-    pub count: i64,
+    pub sign: i64,
 }
 
 impl From<&Listed> for petal_sketch_listed {
-    fn from(&Listed { number, count }: &Listed) -> petal_sketch_listed {
-        petal_sketch_listed { number, count }
+    fn from(&Listed { number, sign }: &Listed) -> petal_sketch_listed {
+        petal_sketch_listed { number, sign }
     }
 }
 

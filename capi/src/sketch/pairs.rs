@@ -36,7 +36,7 @@ pub struct petal_sketch_pair {
     /// The value; 0 in a sketch without values.
     pub value: u64,
     /// 1 for a number that was inserted; -1 for a number that was removed, or that only the subtracted sketch had.
-    pub count: i64,
+    pub sign: i64,
 }
 
 /// Asks a sketch for one number.
@@ -46,18 +46,18 @@ fn look_up(
     presence: Out<petal_sketch_presence>,
     pair: Out<petal_sketch_pair>,
 ) -> Result<()> {
-    let (answer, count, value) = match sketch.get_u64(number)? {
+    let (answer, sign, value) = match sketch.get_u64(number)? {
         Presence::Absent => (PETAL_SKETCH_PRESENCE_ABSENT, 0, 0),
-        Presence::There { count, value } => (PETAL_SKETCH_PRESENCE_PRESENT, count, value),
+        Presence::Present { sign, value } => (PETAL_SKETCH_PRESENCE_PRESENT, sign, value),
         Presence::Unknown => (PETAL_SKETCH_PRESENCE_UNKNOWN, 0, 0),
     };
     presence.set(answer);
-    pair.set(petal_sketch_pair { number, value, count });
+    pair.set(petal_sketch_pair { number, value, sign });
     Ok(())
 }
 
 /// Asks a sketch for a byte key: for its hash. `presence` becomes one of `PETAL_SKETCH_PRESENCE_*`. `pair`, nullable,
-/// becomes the number with its count and value, which are 0 unless the number is there. The answer is right if each
+/// becomes the number with its sign and value, which are 0 unless the number is there. The answer is right if each
 /// number was inserted only once.
 ///
 /// A sketch of n numbers in m cells, with k cells for each number, knows of a number that is there with the probability
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn petal_sketch_remove_value_batch(
     })
 }
 
-/// Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by count,
+/// Lists the numbers of a sketch with their values, as `petal_sketch_list()` lists them without. The order is by sign,
 /// then by number, then by value. `count` becomes the number of all listed pairs. The function writes the first `room`
 /// of these to `pairs`, which may be NULL if `room` is 0. A sketch lists at most one pair for each of its cells: one
 /// for each 256 of the `bits` of `petal_sketch_describe()`. Returns `PETAL_ERR_UNSUPPORTED` if the sketch has no
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn petal_sketch_list_values(
 ) -> petal_status {
     boundary!(error, [read sketch, out count, out is_complete, room(pairs, room)], {
         let found = sketch.list_values()?;
-        let pair = |one: &ListedValue| petal_sketch_pair { number: one.number, value: one.value, count: one.count };
+        let pair = |one: &ListedValue| petal_sketch_pair { number: one.number, value: one.value, sign: one.sign };
         list(found.listed.iter().map(pair), pairs, count);
         is_complete.set(found.is_complete);
         Ok(())

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn petal_stream_list(
 pub unsafe extern "C" fn petal_stream_list_keys(
     stream: *const petal_stream,
     keys: *mut c_void,
-    counts: *mut i64,
+    signs: *mut i64,
     room: usize,
     count: *mut usize,
     is_complete: *mut bool,
@@ -147,8 +147,8 @@ pub unsafe extern "C" fn petal_stream_list_keys(
 ) -> petal_status {
     boundary!(error, [read stream, out count, out is_complete], {
         let sketch = stream.sketch.get()?;
-        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(counts, room));
-        write_keys(stream.stream.list_keys(sketch)?, keys, counts, count, is_complete);
+        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(signs, room));
+        write_keys(stream.stream.list_keys(sketch)?, keys, signs, count, is_complete);
         Ok(())
     })
 }

@@ -20,22 +20,22 @@ pub unsafe extern "C" fn petal_sketch_key_bytes(sketch: *const petal_sketch) -> 
 
 /// Lists the whole keys of a sketch: first those with -1, then those with 1, each in ascending order of their bytes.
 /// `count` becomes the number of all listed keys. The function writes the first `room` of these to `keys`, `key_bytes`
-/// bytes each, and their counts to `counts`; `keys` and `counts` may be NULL if `room` is 0. In all else this is as
+/// bytes each, and their signs to `signs`; `keys` and `signs` may be NULL if `room` is 0. In all else this is as
 /// `petal_sketch_list()`. A sketch lists at most one key for each of its symbols. Returns `PETAL_ERR_UNSUPPORTED` for a
 /// sketch of numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_sketch_list_keys(
     sketch: *const petal_sketch,
     keys: *mut c_void,
-    counts: *mut i64,
+    signs: *mut i64,
     room: usize,
     count: *mut usize,
     is_complete: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read sketch, out count, out is_complete], {
-        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(counts, room));
-        write_keys(sketch.list_keys()?, keys, counts, count, is_complete);
+        arguments!(room_bytes(keys, room.saturating_mul(sketch.key_bytes())), room(signs, room));
+        write_keys(sketch.list_keys()?, keys, signs, count, is_complete);
         Ok(())
     })
 }
@@ -44,12 +44,12 @@ pub unsafe extern "C" fn petal_sketch_list_keys(
 pub(super) fn write_keys(
     found: KeyListing,
     keys: &mut [u8],
-    counts: &mut [i64],
+    signs: &mut [i64],
     count: Out<usize>,
     is_complete: Out<bool>,
 ) {
     let length = keys.len().min(found.keys.len());
     keys[..length].copy_from_slice(&found.keys[..length]);
-    list(found.counts.into_iter(), counts, count);
+    list(found.signs.into_iter(), signs, count);
     is_complete.set(found.is_complete);
 }

@@ -18,7 +18,7 @@ use crate::records::{Digest, Digester, Records, digest_of, for_each_of, keys_of,
 use channel::{Channel, MOST_OF_MESSAGE, MOST_OF_RECORD};
 use file::Additions;
 use petal::session::{Method, Role, Session, Turn};
-use petal::{HashFunction, Hasher, KindId, SecretKey, Sketch, Spec};
+use petal::{HashFunction, Hasher, KindId, Secret, Sketch, Spec};
 use serde::Serialize;
 
 /// The first bytes of a channel, and the version.
@@ -96,7 +96,7 @@ pub fn run(args: &args::sync::Sync, common: args::Common) -> Outcome {
     let report = session.report();
     let (mut ours, mut theirs): (Vec<Digest>, Vec<Digest>) = (Vec::new(), Vec::new());
     for listed in session.differences()? {
-        if listed.count > 0 { &mut ours } else { &mut theirs }.push(digest_of(listed.number));
+        if listed.sign > 0 { &mut ours } else { &mut theirs }.push(digest_of(listed.number));
     }
     let (ours, theirs): (Records, Records) = (ours.into_iter().collect(), theirs.into_iter().collect());
     drop((session, sketch));
@@ -170,13 +170,13 @@ fn tell(report: &Report, common: args::Common) -> Outcome<()> {
 }
 
 /// Both sides introduce themselves. Returns the key for the hashes of records.
-fn greet(channel: &mut Channel, separator: u8) -> Outcome<SecretKey> {
+fn greet(channel: &mut Channel, separator: u8) -> Outcome<Secret> {
     let ours = random_key();
     channel.write(&GREETING)?;
     channel.write(&[separator])?;
     channel.write(&ours)?;
     channel.flush()?;
-    let (mut greeting, mut records, mut theirs) = ([0; GREETING.len()], [0], SecretKey::default());
+    let (mut greeting, mut records, mut theirs) = ([0; GREETING.len()], [0], Secret::default());
     channel.read(&mut greeting)?;
     if greeting[..4] != GREETING[..4] {
         return Err(Failure::new("the other side is no `petal sync`: its first bytes are others"));
@@ -195,7 +195,7 @@ fn greet(channel: &mut Channel, separator: u8) -> Outcome<SecretKey> {
     let (initiator, responder) = if channel.is_initiator { (ours, theirs) } else { (theirs, ours) };
     both[..16].copy_from_slice(&initiator);
     both[16..].copy_from_slice(&responder);
-    let mut key = SecretKey::default();
+    let mut key = Secret::default();
     for (half, seed) in key.chunks_exact_mut(8).zip(0..) {
         let hash = Hasher::new(HashFunction::Xxh3, seed, None)?.hash_bytes(&both).map_err(petal::Error::from)?;
         half.copy_from_slice(&hash.to_le_bytes());
@@ -204,7 +204,7 @@ fn greet(channel: &mut Channel, separator: u8) -> Outcome<SecretKey> {
 }
 
 /// A sketch of the records' hashes, which keeps them.
-fn sketch_of(records: &Records, key: &SecretKey) -> Outcome<Sketch> {
+fn sketch_of(records: &Records, key: &Secret) -> Outcome<Sketch> {
     let kind: Option<KindId> = petal::registry::find_name(RIBLT).map(|row| row.kind);
     let spec = Spec { kind, bits: ONE_SYMBOL, hash: HashFunction::SipHash13, secret: Some(*key), ..Spec::default() };
     let mut sketch = petal::create_sketch(&spec)?;

@@ -192,15 +192,15 @@ impl Cells {
         }
     }
 
-    /// The number that is alone in a cell, and its count, by what the cell's words say.
+    /// The number that is alone in a cell, and its sign, by what the cell's words say.
     fn alone(self, content: &[u64], cell: u64, hasher: &Hasher) -> Option<(Pair, i64)> {
-        let count = content[0] as i64;
-        if count != 1 && count != -1 {
+        let sign = content[0] as i64;
+        if sign != 1 && sign != -1 {
             return None;
         }
         let pair = self.pair(hasher, content[1], content.get(3).copied().unwrap_or(0))?;
         let table = (cell / self.in_table) as u32;
-        (content[2] == check(&pair) && self.cell(&pair, table) == cell).then_some((pair, count))
+        (content[2] == check(&pair) && self.cell(&pair, table) == cell).then_some((pair, sign))
     }
 }
 
@@ -254,12 +254,12 @@ impl Iblt {
         let (mut listed, mut queue) = (try_vec::<ListedValue>(count)?, try_vec::<u64>(count)?);
         queue.extend((0..count as u64).filter(|cell| alone(&words, *cell).is_some()));
         'steps: while let Some(cell) = queue.pop() {
-            let Some((pair, count_there)) = alone(&words, cell) else { continue };
+            let Some((pair, sign)) = alone(&words, cell) else { continue };
             if listed.len() == count {
                 break;
             }
-            listed.push(ListedValue { count: count_there, number: pair.number, value: pair.value });
-            cells.add(&mut words, &pair, -count_there);
+            listed.push(ListedValue { sign, number: pair.number, value: pair.value });
+            cells.add(&mut words, &pair, -sign);
             for first in cells.firsts(pair) {
                 let cell = (first / width) as u64;
                 if alone(&words, cell).is_some() {
@@ -314,7 +314,7 @@ impl SketchKind for Iblt {
     fn list(&self) -> Result<Listing> {
         let pairs = self.list_pairs()?;
         let mut found = listing(pairs.listed.len())?;
-        found.listed.extend(pairs.listed.iter().map(|pair| Listed { count: pair.count, number: pair.number }));
+        found.listed.extend(pairs.listed.iter().map(|pair| Listed { sign: pair.sign, number: pair.number }));
         found.is_complete = pairs.is_complete;
         Ok(found)
     }
@@ -338,8 +338,8 @@ impl SketchKind for Iblt {
                 return Some(Presence::Absent);
             }
             match cells.alone(&content[..width], cell, self.base.hasher()) {
-                Some((pair, count)) if pair.number == number => {
-                    return Some(Presence::There { count, value: pair.value });
+                Some((pair, sign)) if pair.number == number => {
+                    return Some(Presence::Present { sign, value: pair.value });
                 }
                 Some(_) => return Some(Presence::Absent),
                 None => {}

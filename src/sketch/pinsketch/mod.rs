@@ -291,7 +291,7 @@ impl SketchKind for Pinsketch {
             return listing(0);
         }
         let mut found = listing(elements.len())?;
-        found.listed.extend(elements.into_iter().map(|number| Listed { count: 1, number }));
+        found.listed.extend(elements.into_iter().map(|number| Listed { sign: 1, number }));
         found.is_complete = true;
         Ok(found)
     }

@@ -14,7 +14,7 @@ const STEPS: usize = 128;
 /// What is kept of a found key besides its words.
 struct Found {
     hash: u64,
-    count: i64,
+    sign: i64,
     /// The key's indices after the last symbol that there is room for.
     indices: Indices,
 }
@@ -60,9 +60,9 @@ impl Peeler {
         self.words.len() / (self.shape.words() + BESIDE_KEY)
     }
 
-    /// The words and the count of each found key.
+    /// The words and the sign of each found key.
     pub fn found(&self) -> impl ExactSizeIterator<Item = (&[u64], i64)> {
-        self.keys.chunks_exact(self.shape.words()).zip(&self.found).map(|(key, found)| (key, found.count))
+        self.keys.chunks_exact(self.shape.words()).zip(&self.found).map(|(key, found)| (key, found.sign))
     }
 
     /// Whether the found keys are all keys of the symbols.
@@ -76,7 +76,7 @@ impl Peeler {
     /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
     pub fn listing(&self) -> Result<Listing> {
         let mut found = listing(self.found.len())?;
-        found.listed.extend(self.found().map(|(key, count)| Listed { count, number: key[0] }));
+        found.listed.extend(self.found().map(|(key, sign)| Listed { sign, number: key[0] }));
         found.listed.sort_unstable();
         found.is_complete = self.is_complete();
         Ok(found)
@@ -89,12 +89,12 @@ impl Peeler {
     pub fn key_listing(&self) -> Result<KeyListing> {
         let bytes = self.shape.bytes();
         let mut sorted = try_vec(self.found.len())?;
-        sorted.extend(self.found().map(|(key, count)| (count, KeyShape::padded(key))));
+        sorted.extend(self.found().map(|(key, sign)| (sign, KeyShape::padded(key))));
         sorted.sort_unstable();
-        let (mut keys, mut counts) = (try_vec(bytes * sorted.len())?, try_vec(sorted.len())?);
-        counts.extend(sorted.iter().map(|(count, _)| *count));
+        let (mut keys, mut signs) = (try_vec(bytes * sorted.len())?, try_vec(sorted.len())?);
+        signs.extend(sorted.iter().map(|(sign, _)| *sign));
         sorted.iter().for_each(|(_, key)| keys.extend_from_slice(&key[..bytes]));
-        Ok(KeyListing { keys, counts, is_complete: self.is_complete() })
+        Ok(KeyListing { keys, signs, is_complete: self.is_complete() })
     }
 
     /// Makes room for this number of symbols. `fill` adds to the new words, which are zeros.
@@ -163,22 +163,22 @@ impl Peeler {
         &self.words[symbol * (self.shape.words() + BESIDE_KEY)..][..(self.shape.words() + BESIDE_KEY)]
     }
 
-    /// The hash, the words and the count of the key that is alone in a symbol, if the symbol's words say so.
+    /// The hash, the words and the sign of the key that is alone in a symbol, if the symbol's words say so.
     fn alone(&self, symbol: usize, hasher: &Hasher) -> Option<(u64, &[u64], i64)> {
         let [key @ .., check, count] = self.symbol(symbol) else { return None };
-        let count = *count as i64;
-        if count != 1 && count != -1 {
+        let sign = *count as i64;
+        if sign != 1 && sign != -1 {
             return None;
         }
         let hash = self.shape.hash(key, hasher)?;
-        (hash == *check).then_some((hash, key, count))
+        (hash == *check).then_some((hash, key, sign))
     }
 
     /// Finds keys until no symbol has one alone. Returns whether that ended within its bounds.
     fn peel(&mut self, hasher: &Hasher) -> bool {
         let key_words = self.shape.words();
         while let Some(symbol) = self.queue.pop() {
-            let Some((hash, key, count)) = self.alone(symbol, hasher) else { continue };
+            let Some((hash, key, sign)) = self.alone(symbol, hasher) else { continue };
             let mut words = KeyWords::default();
             words[..key_words].copy_from_slice(key);
             // A symbol may say that it has a key that does not belong there.
@@ -194,7 +194,7 @@ impl Peeler {
             // The room for this key was made with that for the symbol.
             let place = self.keys.len();
             self.keys.extend_from_slice(&words[..key_words]);
-            let mut found = Found { hash, count, indices: Indices::of(hash) };
+            let mut found = Found { hash, sign, indices: Indices::of(hash) };
             let removed = remove(&mut self.words, self.count, &self.keys[place..], &mut found);
             self.steps = self.steps.saturating_sub(removed.symbols);
             self.taken = self.taken + removed.filled - removed.emptied;
@@ -230,7 +230,7 @@ fn remove(words: &mut [u64], count: usize, key: &[u64], found: &mut Found) -> Re
         let index = found.indices.peek() as usize;
         let symbol = &mut words[index * symbol_words..][..symbol_words];
         let was_empty = is_empty(symbol);
-        add_to(symbol, found.hash, key, -found.count);
+        add_to(symbol, found.hash, key, -found.sign);
         if index < count {
             removed.filled += usize::from(was_empty && !is_empty(symbol));
             removed.emptied += usize::from(!was_empty && is_empty(symbol));

@@ -133,7 +133,7 @@ func (r *replica) synchronize(other link, role petal.SessionRole) (report petal.
 	}
 	var ours, theirs []record
 	for _, one := range differences {
-		if one.Count > 0 {
+		if one.Sign > 0 {
 			ours = append(ours, r.records[r.keys[one.Number]])
 		}
 	}
