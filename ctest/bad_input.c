@@ -315,22 +315,22 @@ static petal_digest *new_digest(void) {
   return digest;
 }
 
-static petal_status use_search(const petal_digest_find_options *options, petal_digest_find_result *found,
+static petal_status use_search(const petal_digest_find_options *options, petal_digest_find_result *result,
                                petal_error *e) {
   static const char excerpt[100];
   petal_digest *digest = new_digest();
   petal_digest_match match;
-  petal_status status = petal_digest_find(digest, excerpt, sizeof excerpt, options, &match, 1, found, e);
+  petal_status status = petal_digest_find(digest, excerpt, sizeof excerpt, options, &match, 1, result, e);
   petal_digest_free(digest);
   return status;
 }
 
 static petal_status use_find_options(void *s, petal_error *e) {
-  petal_digest_find_result found = {.struct_size = sizeof found};
-  return use_search(s, &found, e);
+  petal_digest_find_result result = {.struct_size = sizeof result};
+  return use_search(s, &result, e);
 }
 
-static petal_status use_digest_found(void *s, petal_error *e) { return use_search(NULL, s, e); }
+static petal_status use_digest_result(void *s, petal_error *e) { return use_search(NULL, s, e); }
 
 static petal_status use_digest_statistics(void *s, petal_error *e) {
   petal_digest *digest = new_digest();
@@ -387,7 +387,7 @@ static void struct_sizes(void) {
       {"petal_router_edge", sizeof(petal_router_edge), use_edge, false, true, NULL},
       {"petal_router_statistics", sizeof(petal_router_statistics), use_route_rates, false, true, NULL},
       {"petal_digest_find_options", sizeof(petal_digest_find_options), use_find_options, true, true, NULL},
-      {"petal_digest_find_result", sizeof(petal_digest_find_result), use_digest_found, false, true, NULL},
+      {"petal_digest_find_result", sizeof(petal_digest_find_result), use_digest_result, false, true, NULL},
       {"petal_digest_statistics", sizeof(petal_digest_statistics), use_digest_statistics, false, true, NULL},
       {"petal_index_search_options", sizeof(petal_index_search_options), use_search_options, true, true, NULL},
   };

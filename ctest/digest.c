@@ -35,11 +35,11 @@ static petal_digest *make(double cut, double ids, double bytes_per_byte) {
 /* Whether the excerpt is found in a payload at an offset. */
 static bool finds(const petal_digest *digest, uint64_t payload, uint64_t at, size_t length) {
   petal_digest_match matches[64];
-  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
-  CHECK_OK(petal_digest_find(digest, payloads[payload] + at, length, NULL, matches, 64, &found, NULL));
-  CHECK(found.is_complete == 1 && found.rate >= 0 && found.rate < 1 && found.lookups > 0);
-  for (size_t i = 0; i < found.matches; i++) {
-    bool is_named = matches[i].payload == payload || matches[i].payload == PETAL_DIGEST_NO_PAYLOAD;
+  petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
+  CHECK_OK(petal_digest_find(digest, payloads[payload] + at, length, NULL, matches, 64, &result, NULL));
+  CHECK(result.is_complete == 1 && result.rate >= 0 && result.rate < 1 && result.lookups > 0);
+  for (size_t i = 0; i < result.match_count; i++) {
+    bool is_named = !result.names_payloads || matches[i].payload == payload;
     if (is_named && matches[i].offset <= at && at < matches[i].offset + matches[i].span) return true;
   }
   return false;
@@ -68,9 +68,9 @@ static void test_find(double cut) {
   for (uint64_t i = 0; i < PAYLOADS; i++) CHECK(finds(whole, i, 37 * i, 400));
   unsigned char non_member[400];
   fill(non_member, sizeof non_member, 999);
-  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
-  CHECK_OK(petal_digest_find(whole, non_member, sizeof non_member, NULL, NULL, 0, &found, NULL));
-  CHECK(found.matches == 0 && found.is_complete == 1 && found.rate < 1e-6);
+  petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
+  CHECK_OK(petal_digest_find(whole, non_member, sizeof non_member, NULL, NULL, 0, &result, NULL));
+  CHECK(result.match_count == 0 && result.is_complete == 1 && result.rate < 1e-6);
 
   petal_digest *loaded = NULL, *copy = NULL;
   CHECK_OK(petal_digest_load(images[0], size, NULL, &loaded, NULL));
@@ -130,18 +130,18 @@ static void test_bounds(void) {
   static unsigned char zeros[100000];
   CHECK_OK(petal_digest_add(digest, 11, zeros, sizeof zeros, NULL));
   petal_error error = PETAL_ERROR_INIT;
-  petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
+  petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
   petal_digest_match matches[4];
-  CHECK_STATUS(petal_digest_find(digest, zeros, 62, NULL, matches, 4, &found, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_STATUS(petal_digest_find(digest, zeros, 62, NULL, matches, 4, &result, &error), PETAL_ERR_OUT_OF_RANGE);
   CHECK_TEXT(error.message, "an excerpt of 62 bytes is shorter than 63");
-  CHECK_OK(petal_digest_find(digest, zeros, 1000, NULL, matches, 4, &found, NULL));
-  CHECK(found.matches == 4 && found.is_complete == 0 && matches[3].payload == 11);
+  CHECK_OK(petal_digest_find(digest, zeros, 1000, NULL, matches, 4, &result, NULL));
+  CHECK(result.match_count == 4 && result.is_complete == 0 && matches[3].payload == 11);
   petal_digest_find_options options = PETAL_DIGEST_FIND_OPTIONS_INIT;
   options.max_excerpt = 500;
   options.max_lookups = 100;
-  CHECK_STATUS(petal_digest_find(digest, zeros, 501, &options, NULL, 0, &found, &error), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_OK(petal_digest_find(digest, payloads[0], 500, &options, NULL, 0, &found, NULL));
-  CHECK(found.is_complete == 0 && found.lookups <= 100);
+  CHECK_STATUS(petal_digest_find(digest, zeros, 501, &options, NULL, 0, &result, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_OK(petal_digest_find(digest, payloads[0], 500, &options, NULL, 0, &result, NULL));
+  CHECK(result.is_complete == 0 && result.lookups <= 100);
   CHECK_OK(petal_digest_add(digest, 12, payloads[0], LENGTH, NULL));
   CHECK_STATUS(petal_digest_add(digest, 13, payloads[1], LENGTH, &error), PETAL_ERR_FULL);
   uint64_t id = 0, length = 0;
@@ -164,9 +164,9 @@ static void test_bounds(void) {
   /* One byte repeated has no cut by content. */
   petal_digest *content = make(1, 0, .5);
   CHECK_OK(petal_digest_add(content, 1, payloads[0], LENGTH, NULL));
-  CHECK_STATUS(petal_digest_find(content, zeros, 1000, NULL, NULL, 0, &found, &error), PETAL_ERR_OUT_OF_RANGE);
-  CHECK_OK(petal_digest_find(content, payloads[0] + 100, 500, NULL, matches, 4, &found, NULL));
-  CHECK(found.matches == 1 && matches[0].payload == PETAL_DIGEST_NO_PAYLOAD);
+  CHECK_STATUS(petal_digest_find(content, zeros, 1000, NULL, NULL, 0, &result, &error), PETAL_ERR_OUT_OF_RANGE);
+  CHECK_OK(petal_digest_find(content, payloads[0] + 100, 500, NULL, matches, 4, &result, NULL));
+  CHECK(result.match_count == 1 && !result.names_payloads && matches[0].payload == 0);
   petal_digest_free(content);
 
   petal_spec spec = PETAL_SPEC_INIT;

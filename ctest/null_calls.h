@@ -580,7 +580,7 @@ static void petal_digest_h(void) {
       FILLED(petal_digest_find_result), error()));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), NULL, 0,
       FILLED(petal_digest_find_result), error()));
-  REFUSED("found", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options),
+  REFUSED("result", petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options),
       OUT(petal_digest_match), 1, NULL, error()));
   ACCEPTED(petal_digest_find(a_digest(), text, sizeof text, GIVEN(petal_digest_find_options), OUT(petal_digest_match),
       1, FILLED(petal_digest_find_result), NULL));
@@ -1959,7 +1959,7 @@ static void petal_sketch_h(void) {
       error()));
   ACCEPTED(petal_stream_list_keys(stream_of(symbols_of_keys()), NULL, OUT(int64_t), 0, OUT(size_t), OUT(bool),
       error()));
-  REFUSED("counts", petal_stream_list_keys(stream_of(symbols_of_keys()), room(), NULL, 1, OUT(size_t), OUT(bool),
+  REFUSED("signs", petal_stream_list_keys(stream_of(symbols_of_keys()), room(), NULL, 1, OUT(size_t), OUT(bool),
       error()));
   ACCEPTED(petal_stream_list_keys(stream_of(symbols_of_keys()), room(), NULL, 0, OUT(size_t), OUT(bool), error()));
   REFUSED("count", petal_stream_list_keys(stream_of(symbols_of_keys()), room(), OUT(int64_t), 1, NULL, OUT(bool),
@@ -1975,7 +1975,7 @@ static void petal_sketch_h(void) {
   REFUSED("sketch", petal_sketch_list_keys(NULL, room(), OUT(int64_t), 1, OUT(size_t), OUT(bool), error()));
   REFUSED("keys", petal_sketch_list_keys(symbols_of_keys(), NULL, OUT(int64_t), 1, OUT(size_t), OUT(bool), error()));
   ACCEPTED(petal_sketch_list_keys(symbols_of_keys(), NULL, OUT(int64_t), 0, OUT(size_t), OUT(bool), error()));
-  REFUSED("counts", petal_sketch_list_keys(symbols_of_keys(), room(), NULL, 1, OUT(size_t), OUT(bool), error()));
+  REFUSED("signs", petal_sketch_list_keys(symbols_of_keys(), room(), NULL, 1, OUT(size_t), OUT(bool), error()));
   ACCEPTED(petal_sketch_list_keys(symbols_of_keys(), room(), NULL, 0, OUT(size_t), OUT(bool), error()));
   REFUSED("count", petal_sketch_list_keys(symbols_of_keys(), room(), OUT(int64_t), 1, NULL, OUT(bool), error()));
   REFUSED("is_complete", petal_sketch_list_keys(symbols_of_keys(), room(), OUT(int64_t), 1, OUT(size_t), NULL,

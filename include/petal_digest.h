@@ -13,9 +13,9 @@
  *     for (int i = 0; i < 1500; i++) packet[i] = (unsigned char)(i * i >> 3);
  *     petal_digest_add(digest, 7, packet, sizeof packet, NULL);
  *     petal_digest_match matches[10];
- *     petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
- *     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
- *     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
+ *     petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
+ *     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &result, NULL) != PETAL_OK) return 1;
+ *     if (result.match_count > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
  *
  * A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
  * bits and hashes, hash function, seed, secret and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
@@ -98,7 +98,7 @@ typedef struct petal_digest_find_options {
 
 /** A place where an excerpt was found. */
 typedef struct petal_digest_match {
-  /** The id of the payload; `PETAL_DIGEST_NO_PAYLOAD` if the digest keeps no ids. */
+  /** The id of the payload; 0 if the digest keeps no ids. */
   uint64_t payload;
   /**
    * The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
@@ -109,20 +109,19 @@ typedef struct petal_digest_match {
   uint64_t span;
 } petal_digest_match;
 
-/** The id in a match of a digest that keeps no ids. */
-#define PETAL_DIGEST_NO_PAYLOAD 18446744073709551615ull
-
 /** What a search found. */
 typedef struct petal_digest_find_result {
   /** sizeof(petal_digest_find_result), or 0 for its size in the first release. */
   size_t struct_size;
   /** How many matches there are; no more than there was room for. */
-  size_t matches;
+  size_t match_count;
   /**
    * 1 if the search came to its end, and 0 if it stopped at one of the bounds or had no more room for matches. If
    * this is 0, there may be more matches.
    */
-  uint64_t is_complete;
+  uint32_t is_complete;
+  /** 1 if matches name payloads, because the digest keeps their ids; 0 if it keeps none. */
+  uint32_t names_payloads;
   /** The probability that a random excerpt of as many blocks, which no payload has, is found. */
   double rate;
   /**
@@ -148,7 +147,7 @@ petal_status petal_digest_find(const petal_digest *digest,
                                const petal_digest_find_options *options,
                                petal_digest_match *matches,
                                size_t room,
-                               petal_digest_find_result *found,
+                               petal_digest_find_result *result,
                                petal_error *error);
 
 /**

@@ -124,8 +124,8 @@ static inline petal_status petal_go_digest_write(petal_digest *digest, const uin
 
 static inline petal_status petal_go_digest_find(const petal_digest *digest, const uint8_t *excerpt, size_t length,
 		const petal_digest_find_options *options, petal_digest_match *matches, size_t room,
-		petal_digest_find_result *found, petal_error *error) {
-	return petal_digest_find(digest, excerpt, length, options, matches, room, found, error);
+		petal_digest_find_result *result, petal_error *error) {
+	return petal_digest_find(digest, excerpt, length, options, matches, room, result, error);
 }
 
 static inline petal_status petal_go_digest_attach(petal_digest *digest, const uint8_t *bytes, size_t length,
@@ -481,14 +481,14 @@ static inline petal_status petal_go_stream_read(petal_stream *stream, const uint
 	return petal_stream_read(stream, bytes, length, is_complete, error);
 }
 
-static inline petal_status petal_go_stream_list_keys(const petal_stream *stream, uint8_t *keys, int64_t *counts,
+static inline petal_status petal_go_stream_list_keys(const petal_stream *stream, uint8_t *keys, int64_t *signs,
 		size_t room, size_t *count, bool *is_complete, petal_error *error) {
-	return petal_stream_list_keys(stream, keys, counts, room, count, is_complete, error);
+	return petal_stream_list_keys(stream, keys, signs, room, count, is_complete, error);
 }
 
-static inline petal_status petal_go_sketch_list_keys(const petal_sketch *sketch, uint8_t *keys, int64_t *counts,
+static inline petal_status petal_go_sketch_list_keys(const petal_sketch *sketch, uint8_t *keys, int64_t *signs,
 		size_t room, size_t *count, bool *is_complete, petal_error *error) {
-	return petal_sketch_list_keys(sketch, keys, counts, room, count, is_complete, error);
+	return petal_sketch_list_keys(sketch, keys, signs, room, count, is_complete, error);
 }
 
 static inline petal_status petal_go_sketch_get(const petal_sketch *sketch, const uint8_t *key, size_t length,

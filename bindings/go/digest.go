@@ -22,7 +22,7 @@ type Digest struct {
 
 // DigestMatch is a place where an excerpt was found.
 type DigestMatch struct {
-	// Payload is the id of the payload, or NoPayload if the digest keeps no ids.
+	// Payload is the id of the payload, 0 if the digest keeps no ids.
 	Payload uint64
 	// Offset is the least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment
 	// of the payload, or 0 if blocks are cut by content.
@@ -31,9 +31,6 @@ type DigestMatch struct {
 	Span uint64
 }
 
-// NoPayload is the id in a match of a digest that keeps no ids.
-const NoPayload uint64 = C.PETAL_DIGEST_NO_PAYLOAD
-
 // DigestFindResult says what a search found.
 type DigestFindResult struct {
 	// Matches are the places.
@@ -41,6 +38,8 @@ type DigestFindResult struct {
 	// Complete says that the search came to its end. Otherwise the search stopped at one of the bounds, and there may be
 	// more matches.
 	Complete bool
+	// NamesPayloads says that matches name payloads, because the digest keeps their ids.
+	NamesPayloads bool
 	// Rate is the probability that a random excerpt of as many blocks, which no payload has, is found.
 	Rate float64
 	// WrongSegments is how many wrong segments of payloads are named on average besides the right one, if a payload has
@@ -116,20 +115,21 @@ func (d *Digest) Find(excerpt []byte, options *DigestFindOptions) (DigestFindRes
 		}
 	}
 	matches := make([]DigestMatch, room)
-	found := C.petal_digest_find_result{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_find_result{}))}
+	result := C.petal_digest_find_result{struct_size: C.size_t(unsafe.Sizeof(C.petal_digest_find_result{}))}
 	err := called("petal.Digest.Find", func(failure *C.petal_error) {
 		C.petal_go_digest_find(d.raw(), bytesOf(excerpt), C.size_t(len(excerpt)), &raw,
-			(*C.petal_digest_match)(unsafe.Pointer(unsafe.SliceData(matches))), C.size_t(room), &found, failure)
+			(*C.petal_digest_match)(unsafe.Pointer(unsafe.SliceData(matches))), C.size_t(room), &result, failure)
 	})
 	if err != nil {
 		return DigestFindResult{}, err
 	}
 	return DigestFindResult{
-		Matches:       matches[:found.matches:found.matches],
-		Complete:      found.is_complete != 0,
-		Rate:          float64(found.rate),
-		WrongSegments: float64(found.wrong_segments),
-		Lookups:       uint64(found.lookups),
+		Matches:       matches[:result.match_count:result.match_count],
+		Complete:      result.is_complete != 0,
+		NamesPayloads: result.names_payloads != 0,
+		Rate:          float64(result.rate),
+		WrongSegments: float64(result.wrong_segments),
+		Lookups:       uint64(result.lookups),
 	}, nil
 }
 

@@ -57,7 +57,8 @@ func TestDigestsFindExcerptsWhereTheyWere(t *testing.T) {
 		}
 		nonMember := make([]byte, 400)
 		rand.New(rand.NewSource(2)).Read(nonMember)
-		if found := must(d.Find(nonMember, &DigestFindOptions{MaxMatches: 3})); len(found.Matches) != 0 {
+		found := must(d.Find(nonMember, &DigestFindOptions{MaxMatches: 3}))
+		if len(found.Matches) != 0 || !found.NamesPayloads {
 			t.Error(found)
 		}
 		image := must(d.MarshalBinary())

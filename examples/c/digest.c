@@ -8,7 +8,7 @@
  *
  * PACKETS (4000) random packets of 1,500 bytes go by. The picture shows how often excerpts are found that did not go
  * by, over their length: dots for the shares of RUNS (300) excerpts at each length, and lines for what the library
- * expects. Every true excerpt has to be found.
+ * expects. Every true excerpt has to be result.
  */
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
@@ -54,21 +54,21 @@ static petal_digest *make(unsigned char (*packets)[PACKET], uint64_t count, doub
     return digest;
 }
 
-/*
- * Whether an excerpt is found. If `packet` is not `PETAL_DIGEST_NO_PAYLOAD`, the excerpt has to be found in that packet
- * at `offset`.
- */
+/* Any packet. */
+#define ANY UINT64_MAX
+
+/* Whether an excerpt is found: in `packet` at `offset`, or anywhere if the packet is `ANY`. */
 static bool is_found(const petal_digest *digest, const unsigned char *excerpt, size_t length, uint64_t packet,
                      uint64_t offset) {
     static petal_digest_match matches[20000];
-    petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
-    must(petal_digest_find(digest, excerpt, length, NULL, matches, 20000, &found, &error));
-    if (packet == PETAL_DIGEST_NO_PAYLOAD) return found.matches > 0;
-    for (size_t i = 0; i < found.matches; i++) {
-        bool is_named = matches[i].payload == packet || matches[i].payload == PETAL_DIGEST_NO_PAYLOAD;
+    petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
+    must(petal_digest_find(digest, excerpt, length, NULL, matches, 20000, &result, &error));
+    if (packet == ANY) return result.match_count > 0;
+    for (size_t i = 0; i < result.match_count; i++) {
+        bool is_named = !result.names_payloads || matches[i].payload == packet;
         if (is_named && matches[i].offset == offset) return true;
     }
-    return !found.is_complete;
+    return !result.is_complete;
 }
 
 int main(int argc, char **argv) {
@@ -114,7 +114,7 @@ int main(int argc, char **argv) {
             uint64_t found = 0;
             for (uint64_t run = 0; run < runs; run++) {
                 fill(excerpt, length);
-                found += is_found(digest, excerpt, length, PETAL_DIGEST_NO_PAYLOAD, 0);
+                found += is_found(digest, excerpt, length, ANY, 0);
                 uint64_t packet = next_random() % count, offset = next_random() % (PACKET - BLOCK + 1 - length);
                 memcpy(excerpt, packets[packet] + offset, length);
                 missed += !is_found(digest, excerpt, length, packet, offset);
@@ -131,7 +131,7 @@ int main(int argc, char **argv) {
             for (uint64_t i = 0; i < 4; i++) {
                 memcpy(excerpt + BLOCK * i, packets[next_random() % count] + BLOCK * (first + i), BLOCK);
             }
-            stitched += is_found(digest, excerpt, 4 * BLOCK, PETAL_DIGEST_NO_PAYLOAD, 0);
+            stitched += is_found(digest, excerpt, 4 * BLOCK, ANY, 0);
         }
         printf("  stitched from four packets: %.3f found\n", (double)stitched / (double)runs);
         petal_digest_free(digest);

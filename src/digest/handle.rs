@@ -1,6 +1,5 @@
 //! The calls of a digest.
 
-use crate::blocks::Measure;
 use crate::contract::{Base, Capabilities, Handle, Payload, Structure};
 use crate::digest::Blocks;
 use crate::digest::cut::Cutter;
@@ -37,6 +36,23 @@ pub const MAX_EXCERPT: u64 = 1 << 20;
 pub struct Digest {
     kind: Blocks,
     pub(super) stream: Option<Stream>,
+}
+
+/// The counters of a digest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DigestStatistics {
+    /// How many payloads the digest has ids of; 0 if it keeps none.
+    pub payloads: u64,
+    /// How many segments these payloads have.
+    pub segments: u64,
+    /// The bytes of the longest payload.
+    pub longest: u64,
+    /// How many entries were inserted into the filter.
+    pub entries: u64,
+    /// The share of the filter's bits that are set.
+    pub fill: f64,
+    /// The probability that the filter seems to have an entry that nobody inserted.
+    pub entry_rate: f64,
 }
 
 /// A payload that is being written.
@@ -78,8 +94,13 @@ impl Digest {
         self.kind.shape()
     }
 
-    /// The counters of the digest.
-    pub fn state(&self) -> State {
+    /// The counters of the digest. Constant time.
+    pub fn statistics(&self) -> DigestStatistics {
+        let State { payloads, segments, longest, entries, .. } = self.state();
+        DigestStatistics { payloads, segments, longest, entries, fill: self.fill(), entry_rate: self.entry_rate() }
+    }
+
+    pub(super) fn state(&self) -> State {
         self.shape().state(self.base().words().shared())
     }
 
@@ -251,13 +272,6 @@ impl Digest {
         self.base_mut().set_count(0);
         self.stream = None;
         Ok(())
-    }
-
-    /// Measures the payload. Reads the filter, and reports the bytes of it to `progress`.
-    pub fn measure_with(&self, progress: &mut dyn FnMut(u64)) -> Measure {
-        progress(self.base().words().bytes());
-        let state = self.state();
-        Measure { taken: state.ones, fill: self.fill(), saturated: 0, false_positive_rate: self.entry_rate() }
     }
 
     /// Refuses hashing where the secret key is missing.

@@ -17,7 +17,7 @@ pub mod layout;
 pub mod sizing;
 
 pub use find::{DigestFindOptions, DigestFindResult, DigestMatch};
-pub use handle::Digest;
+pub use handle::{Digest, DigestStatistics};
 
 use crate::contract::{Base, Capabilities, Handle, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};

@@ -142,7 +142,7 @@ fn ids_guard_against_stitching() {
     assert!((stitched / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{stitched} {expected}");
     let expected = digest.expected_rate(110);
     assert!((non_members / runs - expected).abs() <= band(expected, runs, f64::INFINITY), "{non_members} {expected}");
-    let expected = digest.state().segments as f64 * rate.powi(3);
+    let expected = digest.statistics().segments as f64 * rate.powi(3);
     assert!((wrong / runs - expected).abs() <= 4.5 * (expected / runs).sqrt() + 0.02, "{wrong} {expected}");
 }
 
@@ -612,7 +612,7 @@ fn forged_images_are_harmless() {
                 forged[at / 8] = value;
                 let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
                 // SAFETY: the words outlive the handle, and nobody else uses them.
-                let opened = unsafe { petal::open_buffer_as::<Digest>(start, image.len(), &OpenOptions::default()) };
+                let opened = unsafe { petal::open_in_buffer_as::<Digest>(start, image.len(), &OpenOptions::default()) };
                 let Ok(opened) = opened else { continue };
                 assert!(opened.verify().is_err() || forged[at / 8].to_le_bytes() == image[at..at + 8]);
                 let _ = (opened.find(&excerpt, &bounds), opened.attachment(), opened.payload_at(0));
@@ -641,7 +641,7 @@ fn the_end_of_a_payload_is_found() {
 /// What the head of `src/digest/sizing.rs` says, worked out place by place: the probability that a random excerpt
 /// of `length` bytes is found.
 fn formula(digest: &Digest, length: u64) -> f64 {
-    let (shape, state, rate) = (*digest.shape(), digest.state(), digest.entry_rate());
+    let (shape, state, rate) = (*digest.shape(), digest.statistics(), digest.entry_rate());
     let place_rate = |segments: u64, entries: f64, blocks: f64| {
         let of_no_segment = (1.0 - rate.powf(blocks)).powf(segments as f64);
         rate.powf(entries) * if shape.payloads > 0 { 1.0 - of_no_segment } else { 1.0 }
@@ -736,7 +736,7 @@ fn rates_are_those_of_the_formula() {
             let near = if cut == 0.0 { 1e-9 * expected } else { 1e-5 * expected + 1e-15 };
             assert!((told - expected).abs() <= near, "{settings:?}, {length}: {told}, {expected}");
         }
-        let (rate, segments) = (digest.entry_rate(), digest.state().segments as f64);
+        let (rate, segments) = (digest.entry_rate(), digest.statistics().segments as f64);
         for length in [least, least + 60, 200, 400] {
             let excerpt = random.bytes(length as usize);
             let Ok(found) = digest.find(&excerpt, &DigestFindOptions::default()) else { continue };
@@ -775,7 +775,7 @@ fn patterns_are_cut_as_often_as_can_be() {
         let found = find(&digest, excerpt);
         let blocks = cuts(excerpt, 15) - 1;
         assert!(blocks > 800 / 16 - 6);
-        let wrong = digest.state().segments as f64 * digest.entry_rate().powi(blocks as i32);
+        let wrong = digest.statistics().segments as f64 * digest.entry_rate().powi(blocks as i32);
         assert!((found.wrong_segments - wrong).abs() <= 1e-9 * wrong, "{blocks} blocks, {wrong}");
         assert!(ids == 0.0 || wrong > 0.0);
         // All blocks have one key, so that another payload may seem to have them too.
@@ -925,7 +925,7 @@ fn contradicting_words_are_refused() {
     digest.attach(b"names").unwrap();
     let (image, shape) = (image(&digest), *digest.shape());
     let (state, table, attachment) = (shape.state_start(), shape.entry_start(0), shape.attachment_start());
-    let bits_set = digest.measure_with(&mut |_| ()).taken;
+    let bits_set = (digest.fill() * shape.bits as f64).round() as u64;
     for (word, value) in [
         (state + 4, bits_set - 1),
         (state + 1, 3),
@@ -980,11 +980,11 @@ fn many_segments_have_room() {
     let payload = Random(67).bytes(300_000);
     many.add(1, &payload).unwrap();
     many.add(2, &payload[..1_000]).unwrap();
-    assert_eq!(many.state().segments, 4_688 + 16);
+    assert_eq!(many.statistics().segments, 4_688 + 16);
     let mut without = digest(1 << 19, &[("payloads", 0.0), ("attachment_bytes", 30.0)]);
     without.attach(b"names").unwrap();
     without.add(9, &payload).unwrap();
-    assert_eq!((without.attachment().unwrap(), without.state().segments), (b"names".to_vec(), 0));
+    assert_eq!((without.attachment().unwrap(), without.statistics().segments), (b"names".to_vec(), 0));
     let mut forged = image(&without);
     forged[256 + 8 * (without.shape().state_start() + 1)] = 1;
     seal(&mut forged);

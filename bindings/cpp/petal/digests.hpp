@@ -70,7 +70,7 @@ class digest : public detail::image_owner<digest, petal_digest> {
     auto searched = detail::tried(petal_digest_find, get(), excerpt.data(), excerpt.size(), options,
                                   found.matches.data(), room, &found.report);
     if (!searched) return searched.error();
-    found.matches.resize(found.report.matches);
+    found.matches.resize(found.report.match_count);
     return found;
   }
   /// The length in bytes of the shortest excerpt that `find()` takes.

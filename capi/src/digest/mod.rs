@@ -12,9 +12,9 @@
 //!     for (int i = 0; i < 1500; i++) packet[i] = (unsigned char)(i * i >> 3);
 //!     petal_digest_add(digest, 7, packet, sizeof packet, NULL);
 //!     petal_digest_match matches[10];
-//!     petal_digest_find_result found = PETAL_DIGEST_FIND_RESULT_INIT;
-//!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &found, NULL) != PETAL_OK) return 1;
-//!     if (found.matches > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
+//!     petal_digest_find_result result = PETAL_DIGEST_FIND_RESULT_INIT;
+//!     if (petal_digest_find(digest, packet + 333, 300, NULL, matches, 10, &result, NULL) != PETAL_OK) return 1;
+//!     if (result.match_count > 0 && matches[0].payload == 7) printf("at %d\n", (int)matches[0].offset);
 //!
 //! A digest uses these fields of its spec: capacity (the bytes of data), false_positive_rate (that of one entry) or
 //! bits and hashes, hash function, seed, secret and parameters. The kind is `PETAL_KIND_DIGEST`, or 0 if you set no
@@ -35,7 +35,7 @@ use crate::boundary::{self, boundary, number};
 use crate::handle::{self, Handle, owner};
 use crate::spec::petal_spec;
 use crate::status::{petal_error, petal_status};
-use petal_core::{Digest, DigestFindOptions, DigestMatch, Image, Result};
+use petal_core::{Digest, DigestFindOptions, DigestMatch, DigestStatistics, Image, Result};
 use std::ffi::c_void;
 
 pub mod image;
@@ -141,7 +141,7 @@ impl Given for petal_digest_find_options {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct petal_digest_match {
-    /// The id of the payload; `PETAL_DIGEST_NO_PAYLOAD` if the digest keeps no ids.
+    /// The id of the payload; 0 if the digest keeps no ids.
     pub payload: u64,
     /// The least offset at which the excerpt may lie in the payload. Without ids this is the offset in a segment of the
     /// payload, or 0 if blocks are cut by content.
@@ -150,9 +150,6 @@ pub struct petal_digest_match {
     pub span: u64,
 }
 
-/// The id in a match of a digest that keeps no ids.
-pub const PETAL_DIGEST_NO_PAYLOAD: u64 = 0xffff_ffff_ffff_ffff;
-
 /// What a search found.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -160,10 +157,12 @@ pub struct petal_digest_find_result {
     /// sizeof(petal_digest_find_result), or 0 for its size in the first release.
     pub struct_size: usize,
     /// How many matches there are; no more than there was room for.
-    pub matches: usize,
+    pub match_count: usize,
     /// 1 if the search came to its end, and 0 if it stopped at one of the bounds or had no more room for matches. If
     /// this is 0, there may be more matches.
-    pub is_complete: u64,
+    pub is_complete: u32,
+    /// 1 if matches name payloads, because the digest keeps their ids; 0 if it keeps none.
+    pub names_payloads: u32,
     /// The probability that a random excerpt of as many blocks, which no payload has, is found.
     pub rate: f64,
     /// How many wrong segments of payloads are named on average besides the right one, if a payload has the excerpt. 0
@@ -190,18 +189,19 @@ pub unsafe extern "C" fn petal_digest_find(
     options: *const petal_digest_find_options,
     matches: *mut petal_digest_match,
     room: usize,
-    found: *mut petal_digest_find_result,
+    result: *mut petal_digest_find_result,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read digest, found, room(matches, room), given options, fill found, bytes(excerpt, length)], {
+    boundary!(error, [read digest, result, room(matches, room), given options, fill result, bytes(excerpt, length)], {
         let told = digest.find(excerpt, &DigestFindOptions { max_matches: room, ..options })?;
         for (to, DigestMatch { payload, offset, span }) in matches.iter_mut().zip(told.matches.iter().copied()) {
-            *to = petal_digest_match { payload: payload.unwrap_or(PETAL_DIGEST_NO_PAYLOAD), offset, span };
+            *to = petal_digest_match { payload: payload.unwrap_or(0), offset, span };
         }
-        found.set(petal_digest_find_result {
+        result.set(petal_digest_find_result {
             struct_size: 0,
-            matches: told.matches.len(),
+            match_count: told.matches.len(),
             is_complete: told.is_complete.into(),
+            names_payloads: digest.names_payloads().into(),
             rate: told.rate,
             wrong_segments: told.wrong_segments,
             lookups: told.lookups,
@@ -277,15 +277,16 @@ pub unsafe extern "C" fn petal_digest_get_statistics(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read digest, fill statistics], {
-        let state = digest.state();
+        let DigestStatistics { payloads, segments, longest, entries, fill, entry_rate } = digest.statistics();
+        let struct_size = 0;
         statistics.set(petal_digest_statistics {
-            struct_size: 0,
-            payloads: state.payloads,
-            segments: state.segments,
-            longest: state.longest,
-            entries: state.entries,
-            fill: digest.fill(),
-            entry_rate: digest.entry_rate(),
+            struct_size,
+            payloads,
+            segments,
+            longest,
+            entries,
+            fill,
+            entry_rate,
         });
         Ok(())
     })
