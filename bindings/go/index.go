@@ -25,9 +25,9 @@ type Index struct {
 type IndexRow struct {
 	// ID is the id of the row.
 	ID uint64
-	// Count is how many bits the row has set.
-	Count uint64
-	// Removed says that the row was removed. ID and Count are 0 then.
+	// Ones is how many bits the row has set.
+	Ones uint64
+	// Removed says that the row was removed. ID and Ones are 0 then.
 	Removed bool
 }
 
@@ -67,11 +67,11 @@ func (x *Index) Width() uint64 {
 // RowAt returns the id of the row with a number, and how many bits the row has set.
 func (x *Index) RowAt(row uint64) (IndexRow, error) {
 	var isThere C.bool
-	var id, count C.uint64_t
+	var id, ones C.uint64_t
 	err := called("petal.Index.RowAt", func(failure *C.petal_error) {
-		C.petal_index_get_row_at(x.raw(), C.uint64_t(row), &isThere, &id, &count, failure)
+		C.petal_index_get_row_at(x.raw(), C.uint64_t(row), &isThere, &id, &ones, failure)
 	})
-	return IndexRow{ID: uint64(id), Count: uint64(count), Removed: err == nil && !bool(isThere)}, err
+	return IndexRow{ID: uint64(id), Ones: uint64(ones), Removed: err == nil && !bool(isThere)}, err
 }
 
 // FindRow returns the number of the first row with an id, from the row from on; found is false if there is none. Reads

@@ -103,7 +103,7 @@ func TestIndexesChangeAndAreSaved(t *testing.T) {
 		t.Errorf("row 6: %v", row)
 	}
 	row := must(x.RowAt(7))
-	if row.ID != 70 || int(row.Count) != bits.OnesCount64(indexRow(7)) {
+	if row.ID != 70 || int(row.Ones) != bits.OnesCount64(indexRow(7)) {
 		t.Errorf("row 7: %v", row)
 	}
 	if binary.LittleEndian.Uint64(must(x.CopyRow(7))) != indexRow(7) || x.Width() != 64 {
