@@ -60,8 +60,8 @@ pub use aggregate::{
     Aggregate, AggregateAnswer, AggregateExpectedErrors, AggregateStateValue, AggregateStatistics, state::Tallies,
 };
 #[cfg(feature = "digest")]
-pub use digest::{Digest, DigestFindOptions, DigestFindResult, DigestMatch};
-pub use handle::estimate::{Comparison, Estimate, compare, estimate};
+pub use digest::{Digest, DigestFindOptions, DigestFindResult, DigestMatch, DigestStatistics};
+pub use handle::estimate::{Estimate, Overlap, estimate, estimate_overlap};
 pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
 pub use handle::image::{self, Image};
 #[cfg(feature = "map")]
@@ -76,7 +76,7 @@ pub use sketch::Sketch;
 pub use sketch::Stream;
 
 // What a filter is made from.
-pub use hash::{HashFunction, Hasher, SecretKey};
+pub use hash::{HashFunction, Hasher, Secret};
 pub use simd::Kernel;
 pub use spec::{
     DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, MAX_PARAMETERS, Parameter, Setting, Size, Spec,

@@ -123,8 +123,8 @@ func TestPackagesNumberThingsAlike(t *testing.T) {
 	_, err := views.InsertUint64(1)
 	wants(t, refused, ErrUnsupportedByHandle)
 	wants(t, err, view.ErrUnsupportedByHandle)
-	_, refused = Load(image, &OpenOptions{Secret: SecretKey{1}})
-	_, err = view.Load(image, &view.OpenOptions{Secret: view.SecretKey{1}})
+	_, refused = Load(image, &OpenOptions{Secret: Secret{1}})
+	_, err = view.Load(image, &view.OpenOptions{Secret: view.Secret{1}})
 	wants(t, refused, ErrContradiction)
 	wants(t, err, view.ErrContradiction)
 	few := Answers{Bools: make([]bool, 1)}

@@ -23,7 +23,7 @@ type CompactOptions struct {
 	Hash Hash
 	Seed uint64
 	// Secret is the secret key of [SipHash13]; all zeros is none.
-	Secret SecretKey
+	Secret Secret
 }
 
 func (o *CompactOptions) raw() C.petal_compact_options {

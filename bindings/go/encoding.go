@@ -10,11 +10,11 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/secret"
 )
 
-// SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
+// Secret is a secret key of 16 bytes; all zeros is none. A Secret does not print itself: package fmt and the
 // encoders of JSON and XML write "secret", or "none". Arrays of 16 bytes can be assigned to it. UnmarshalText takes a
 // key in 32 hexadecimal digits. (Package fmt does not ask values in unexported fields how they print, so give a type
 // that has such a field a String method.)
-type SecretKey = secret.Key
+type Secret = secret.Key
 
 type (
 	// byPointer makes encoders refuse a handle that is not given by its pointer.

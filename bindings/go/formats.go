@@ -62,7 +62,7 @@ type ImportOptions struct {
 	// Seed is the seed of the hash function.
 	Seed uint64
 	// Secret is the secret key of the hash function; all zeros is none.
-	Secret SecretKey
+	Secret Secret
 	// RiceBits is P of a Golomb-coded set: the bits of a gap's remainder.
 	RiceBits uint32
 	// Multiplier is M of a Golomb-coded set: how many numbers there are for each key.

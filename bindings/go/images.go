@@ -47,7 +47,7 @@ type OpenOptions struct {
 	Mode OpenMode
 	// Secret is the secret key of a keyed filter; all zeros is none. Without the key the filter cannot hash keys, but
 	// everything else works.
-	Secret SecretKey
+	Secret Secret
 	// Prefault has the system read a mapped file to its end at opening, so that the first lookups do not wait for the
 	// disk. Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no
 	// memory to spare, opens the file all the same. OpenLoad reads the whole file in any case.

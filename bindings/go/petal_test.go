@@ -119,7 +119,7 @@ func TestFiltersAreMergedMeasuredAndDescribed(t *testing.T) {
 	}
 }
 
-func TestSecretKeys(t *testing.T) {
+func TestSecrets(t *testing.T) {
 	key := [16]byte{1, 2, 3}
 	f := filled(Spec{Hash: SipHash13, Secret: key, Capacity: 1000}, 100)
 	defer f.Close()

@@ -69,7 +69,7 @@ type Spec struct {
 	// is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
 	// Secret is the secret key of SipHash13 or SipHash24, not all zeros. Files never contain the key.
-	Secret SecretKey `json:"-"`
+	Secret Secret `json:"-"`
 	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	Parameters map[string]string `json:"parameters,omitzero"`
 }

@@ -167,7 +167,7 @@ func (s Spec) String() string {
 	set.Add("hashes", s.Hashes, s.Hashes != 0)
 	set.Add("kernel", s.Kernel, s.Kernel != KernelBest)
 	set.Add("seed", s.Seed, s.Seed != 0)
-	set.Add("secret", "given", s.Secret != SecretKey{})
+	set.Add("secret", "given", s.Secret != Secret{})
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		set.Add(name, s.Parameters[name], true)
 	}

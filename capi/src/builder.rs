@@ -168,7 +168,7 @@ pub unsafe extern "C" fn petal_builder_key_count(
     insertions: *mut u64,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [read builder, out insertions], insertions.answer(Ok(builder.count())))
+    boundary!(error, [read builder, out insertions], insertions.answer(Ok(builder.key_count())))
 }
 
 /// Makes the filter and empties the builder. You may then use the builder again, or free it. On a failure, and when the

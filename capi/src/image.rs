@@ -44,7 +44,7 @@ pub unsafe extern "C" fn petal_filter_new_in_buffer(
     boundary!(error, [given spec, buffer, give filter], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        filter.made(|| unsafe { petal_core::create_in(&spec, base, length) })
+        filter.made(|| unsafe { petal_core::new_in_buffer(&spec, base, length) })
     })
 }
 
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn petal_filter_open_in_buffer(
     boundary!(error, [buffer, given options, give filter], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        filter.made(|| unsafe { petal_core::open_buffer(base, length, &options) })
+        filter.made(|| unsafe { petal_core::open_in_buffer(base, length, &options) })
     })
 }
 

@@ -188,7 +188,7 @@ pub unsafe extern "C" fn petal_filter_get_view(
 ) -> petal_status {
     boundary!(error, [read filter, fill view], {
         let hasher = filter.base().hasher();
-        view.set(view_of(filter.readable_view()?, hasher.function(), hasher.identifier()));
+        view.set(view_of(filter.view()?, hasher.function(), hasher.identifier()));
         Ok(())
     })
 }
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn petal_map_get_view(
 ) -> petal_status {
     boundary!(error, [read map, fill view], {
         let hasher = map.base().hasher();
-        view.set(view_of(map.readable_view()?, hasher.function(), hasher.identifier()));
+        view.set(view_of(map.view()?, hasher.function(), hasher.identifier()));
         Ok(())
     })
 }

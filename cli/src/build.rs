@@ -279,7 +279,7 @@ fn built(args: &args::Build, spec: &Spec, inputs: &Inputs, others: Option<&Other
         Ok(ControlFlow::Continue(()))
     })?;
     others.map_or(Ok(()), |others| others.give(&mut builder, &hasher))?;
-    let given = builder.count();
+    let given = builder.key_count();
     builder.finish().map_err(|error| match (error.status(), others) {
         (Status::Full, _) => too_many(spec, &format!("the {given} keys of the input do not fit"), &error),
         (Status::Contradiction, Some(others)) => on_both_sides(&hasher, others, &error).unwrap_or(error.into()),

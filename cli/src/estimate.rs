@@ -8,7 +8,7 @@ use crate::file_name::{FileName, file_bytes, name};
 use crate::image_file::open_sound;
 use crate::output::{Table, Text};
 use crate::stdio::check_standard_input;
-use petal::{Comparison, Filter, Mode};
+use petal::{Filter, Mode, Overlap};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -70,8 +70,8 @@ impl<'a> Input<'a> {
         Ok(Input { path, filter, count })
     }
 
-    fn compare(&self, other: &Input) -> Outcome<Comparison> {
-        petal::compare(&self.filter, &other.filter)
+    fn compare(&self, other: &Input) -> Outcome<Overlap> {
+        petal::estimate_overlap(&self.filter, &other.filter)
             .map_err(|error| unlike((self.path, &self.filter), (other.path, &other.filter), &error))
     }
 }
@@ -97,7 +97,7 @@ pub fn run(args: &args::Filters, common: args::Common) -> Outcome {
 }
 
 /// Two filters, and their comparison or the reason why there is none.
-type Compared<'a> = (&'a Input<'a>, &'a Input<'a>, Outcome<Comparison>);
+type Compared<'a> = (&'a Input<'a>, &'a Input<'a>, Outcome<Overlap>);
 
 fn print_json(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<()> {
     if let [input] = inputs {
@@ -105,7 +105,7 @@ fn print_json(inputs: &[Input], pairs: &[Compared], text: &mut Text) -> Outcome<
         return text.json(&One { file, count_estimate: input.count.map(Estimate::from) });
     }
     pairs.iter().try_for_each(|(first, second, comparison)| {
-        let of = |estimate: fn(&Comparison) -> Option<petal::Estimate>| {
+        let of = |estimate: fn(&Overlap) -> Option<petal::Estimate>| {
             comparison.as_ref().ok().and_then(estimate).map(Estimate::from)
         };
         text.json(&Pair {

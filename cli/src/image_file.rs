@@ -1,6 +1,6 @@
 //! Filters, maps, sketches and other images in files, and the secret keys that some of them need.
 
-use crate::args::Secret;
+use crate::args;
 use crate::failure::{Failure, Outcome, warn};
 use crate::file_name::{is_standard, name, shown};
 use crate::keys::Inputs;
@@ -11,8 +11,8 @@ use petal::contract::{Payload, Structure};
 use petal::format::{HEADER_LENGTH, Header};
 use petal::interop::{self, ImportOptions};
 use petal::{
-    Base, Capabilities, Digest, Filter, HashFunction, Image, Map, Measure, Mode, OpenOptions, Overfill, SecretKey,
-    Sketch, Status,
+    Base, Capabilities, Digest, Filter, HashFunction, Image, Map, Measure, Mode, OpenOptions, Overfill, Secret, Sketch,
+    Status,
 };
 use std::fs::{self, File};
 use std::io::Read;
@@ -118,7 +118,7 @@ impl Described for Handle {
 }
 
 /// Opens the filter in the file at `path`, or reads a filter from standard input.
-pub fn open(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Filter> {
+pub fn open(path: &Path, mode: Mode, secret: Option<Secret>) -> Outcome<Filter> {
     filter(path, open_any(path, mode, secret)?)
 }
 
@@ -139,7 +139,7 @@ fn is_other(path: &Path, image: &Handle, wanted: &str) -> Failure {
 }
 
 /// Opens the map in the file at `path`, or reads a map from standard input.
-pub fn open_map(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Map> {
+pub fn open_map(path: &Path, mode: Mode, secret: Option<Secret>) -> Outcome<Map> {
     match open_any(path, mode, secret)? {
         Handle::Map(map) => Ok(map),
         other => Err(is_other(path, &other, "map")),
@@ -147,7 +147,7 @@ pub fn open_map(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<M
 }
 
 /// Opens the sketch in the file at `path`, or reads a sketch from standard input.
-pub fn open_sketch(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Sketch> {
+pub fn open_sketch(path: &Path, mode: Mode, secret: Option<Secret>) -> Outcome<Sketch> {
     match open_any(path, mode, secret)? {
         Handle::Sketch(sketch) => Ok(sketch),
         other => Err(is_other(path, &other, "sketch")),
@@ -155,7 +155,7 @@ pub fn open_sketch(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcom
 }
 
 /// Opens the digest in the file at `path`, or reads a digest from standard input.
-pub fn open_digest(path: &Path, secret: Option<SecretKey>) -> Outcome<Digest> {
+pub fn open_digest(path: &Path, secret: Option<Secret>) -> Outcome<Digest> {
     let options = OpenOptions { mode: Mode::Read, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
@@ -165,7 +165,7 @@ pub fn open_digest(path: &Path, secret: Option<SecretKey>) -> Outcome<Digest> {
 }
 
 /// Opens the index in the file at `path`, or reads an index from standard input.
-pub fn open_index(path: &Path, secret: Option<SecretKey>) -> Outcome<petal::Index> {
+pub fn open_index(path: &Path, secret: Option<Secret>) -> Outcome<petal::Index> {
     let options = OpenOptions { mode: Mode::Read, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     match comes_once(path) && !path.is_dir() {
@@ -176,7 +176,7 @@ pub fn open_index(path: &Path, secret: Option<SecretKey>) -> Outcome<petal::Inde
 
 /// Opens the image in the file at `path`, or reads one from standard input. A map of a kind that never
 /// changes is opened for reading even in [`Mode::Write`].
-pub fn open_any(path: &Path, mode: Mode, secret: Option<SecretKey>) -> Outcome<Handle> {
+pub fn open_any(path: &Path, mode: Mode, secret: Option<Secret>) -> Outcome<Handle> {
     let options = OpenOptions { mode, secret, ..OpenOptions::default() };
     let failed = |error: petal::Error| refused_file(path, &error);
     if path.is_dir() {
@@ -221,7 +221,7 @@ const MOST_TO_RECOGNISE: u64 = 1 << 30;
 
 /// Opens an image for reading, or imports another system's filter. The format is `format`; without it, the file's bytes
 /// decide.
-pub fn open_or_import(path: &Path, secret: Option<SecretKey>, format: Option<&str>) -> Outcome<Handle> {
+pub fn open_or_import(path: &Path, secret: Option<Secret>, format: Option<&str>) -> Outcome<Handle> {
     if let Some(format) = format {
         return import(path, format, &ImportOptions::default()).map(Handle::Filter);
     }
@@ -364,10 +364,10 @@ pub type Changing<T> = (T, Option<File>);
 /// says. The file must not be one of the inputs.
 pub fn open_to_change<T: Image>(
     path: &Path,
-    secret: &Secret,
+    secret: &args::Secret,
     inputs: &Inputs,
     (capability, verb): (Capabilities, &str),
-    open: fn(&Path, Mode, Option<SecretKey>) -> Outcome<T>,
+    open: fn(&Path, Mode, Option<Secret>) -> Outcome<T>,
 ) -> Outcome<Changing<T>> {
     if comes_once(path) && !path.is_dir() {
         return Err(refuse_change(path));
@@ -502,7 +502,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
 }
 
 /// Reads a secret key: 16 bytes as they are, or 32 hexadecimal digits with or without a newline.
-pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
+pub fn secret(args: &args::Secret) -> Outcome<Option<Secret>> {
     let Some(path) = &args.secret_file else { return Ok(None) };
     let failed = |error| Failure::io(format_args!("--secret-file {}", shown(path)), &error);
     let mut bytes = Vec::new();
@@ -510,19 +510,19 @@ pub fn secret(args: &Secret) -> Outcome<Option<SecretKey>> {
     file.and_then(|file| file.take(64).read_to_end(&mut bytes)).map_err(failed)?;
     let refused = |why| Err(Failure::new(format_args!("--secret-file {}: {why}", shown(path))));
     match parse_secret(&bytes) {
-        Some(key) if key == SecretKey::default() => refused("all zeros are no secret key"),
+        Some(key) if key == Secret::default() => refused("all zeros are no secret key"),
         Some(key) => Ok(Some(key)),
         None => refused("a key is exactly 16 bytes or 32 hexadecimal digits"),
     }
 }
 
-fn parse_secret(bytes: &[u8]) -> Option<SecretKey> {
-    if let Ok(key) = SecretKey::try_from(bytes) {
+fn parse_secret(bytes: &[u8]) -> Option<Secret> {
+    if let Ok(key) = Secret::try_from(bytes) {
         return Some(key);
     }
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let digits: &[u8; 32] = line.strip_suffix(b"\r").unwrap_or(line).try_into().ok()?;
-    let mut key = SecretKey::default();
+    let mut key = Secret::default();
     for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
         let digit = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
         *byte = 16 * digit(pair[0])? + digit(pair[1])?;
@@ -566,7 +566,7 @@ mod tests {
 
     #[test]
     fn secrets_are_sixteen_bytes_or_their_digits() {
-        let key: SecretKey = *b"\x00\x0123456789abc\xfe\xff\n";
+        let key: Secret = *b"\x00\x0123456789abc\xfe\xff\n";
         assert_eq!(parse_secret(&key), Some(key));
         let digits = b"00013233343536373839616263FEfF0a";
         assert_eq!(parse_secret(&digits[..]), Some(key));

@@ -4,7 +4,7 @@ use crate::args;
 use crate::failure::{Failure, Outcome};
 use crate::keys::{Batch, Inputs};
 use crate::progress::Progress;
-use petal::{HashFunction, Hasher, SecretKey};
+use petal::{HashFunction, Hasher, Secret};
 use std::hash::BuildHasher;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub fn keys_of(records: args::sync::Records, path: &Path) -> args::Keys {
 }
 
 /// 16 bytes that nobody can foresee. The standard library seeds its hash maps from the system's random numbers.
-pub fn random_key() -> SecretKey {
+pub fn random_key() -> Secret {
     let state = std::hash::RandomState::new();
     let mut key = [0; 16];
     for (half, place) in key.chunks_exact_mut(8).zip(0_u8..) {
@@ -44,10 +44,10 @@ pub struct Digester([Hasher; 2]);
 
 impl Digester {
     /// A digester under a key.
-    pub fn new(key: &SecretKey) -> Outcome<Digester> {
+    pub fn new(key: &Secret) -> Outcome<Digester> {
         let mut other = *key;
         other.iter_mut().for_each(|byte| *byte ^= 0x5a);
-        let hasher = |key: &SecretKey| Hasher::new(HashFunction::SipHash13, 0, Some(key));
+        let hasher = |key: &Secret| Hasher::new(HashFunction::SipHash13, 0, Some(key));
         Ok(Digester([hasher(key)?, hasher(&other)?]))
     }
 

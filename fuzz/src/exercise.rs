@@ -83,7 +83,7 @@ pub fn look(filter: &Filter) {
     if let Ok(Some(estimate)) = petal::estimate(filter) {
         assert!(estimate.value >= 0.0 && estimate.standard_error >= 0.0, "{estimate:?}");
     }
-    let compared = petal::compare(filter, filter);
+    let compared = petal::estimate_overlap(filter, filter);
     assert_eq!(compared.is_ok(), filter.kind().as_overlap().is_some(), "a filter can be compared with itself");
     assert!(filter.equals(filter));
     let _ = petal::image_size(&filter.base().spec());

@@ -5,8 +5,8 @@ use crate::batch::Batch;
 use crate::exercise::image;
 use arbitrary::{Arbitrary, Result, Unstructured};
 use petal::{
-    Answers, BuilderOptions, Capabilities, Hasher, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Row, SecretKey,
-    Spec, Status, Taken,
+    Answers, BuilderOptions, Capabilities, Hasher, Image, Keys, Map, MapBuilder, Mode, OpenOptions, Row, Secret, Spec,
+    Status, Taken,
 };
 use std::collections::HashMap;
 use std::ptr::NonNull;
@@ -98,7 +98,7 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
         let Some(ids) = identities(&batch, &hasher) else {
             let values = vec![0; batch.keys().len()];
             assert!(builder.put_batch(&batch.keys(), &values).outcome.is_err());
-            assert_eq!(builder.count(), model.insertions);
+            assert_eq!(builder.key_count(), model.insertions);
             continue;
         };
         let values = values_of(&ids, input)?;
@@ -108,19 +108,19 @@ pub fn run(spec: &Spec, input: &mut Unstructured) -> Result<()> {
             Ok(()) => assert_eq!(done, ids.len()),
         }
         model.insertions += done as u64;
-        assert_eq!(builder.count(), model.insertions);
+        assert_eq!(builder.key_count(), model.insertions);
         ids.iter().zip(&values).take(done).for_each(|(id, value)| contradicts |= !model.put(*id, *value));
     }
     match builder.finish() {
         Ok(map) => {
             assert!(!contradicts, "a key has two values");
-            assert_eq!((builder.count(), map.insertions()), (0, model.insertions));
+            assert_eq!((builder.key_count(), map.insertions()), (0, model.insertions));
             check(&map, &model);
             reopen(&map, &model, spec.secret);
             change(map, model, spec.secret, input)
         }
         Err(error) => {
-            assert_eq!(builder.count(), model.insertions, "the keys stay");
+            assert_eq!(builder.key_count(), model.insertions, "the keys stay");
             // Only an exact size may be too small.
             let expected = contradicts && error.status() == Status::Contradiction;
             assert!(expected || spec.bits != 0, "{error}");
@@ -153,7 +153,7 @@ fn memory_of(bytes: &[u8]) -> Vec<u64> {
 }
 
 /// What opens from the map's image, in every mode that its row allows, is the map.
-fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
+fn reopen(map: &Map, model: &Model, key: Option<Secret>) {
     let bytes = image(map);
     let options = OpenOptions { mode: Mode::Load, secret: key, ..OpenOptions::default() };
     assert_eq!(petal::load(&bytes, &options).unwrap_err().status(), Status::Unsupported, "a map is no filter");
@@ -162,7 +162,7 @@ fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
     for mode in [Mode::Load, Mode::Read, Mode::Write, Mode::Share] {
         // SAFETY: the memory outlives the map, which alone uses it.
         let opened = unsafe {
-            petal::open_buffer_as::<Map>(
+            petal::open_in_buffer_as::<Map>(
                 place,
                 bytes.len(),
                 &OpenOptions { mode, secret: key, ..OpenOptions::default() },
@@ -177,7 +177,7 @@ fn reopen(map: &Map, model: &Model, key: Option<SecretKey>) {
 }
 
 /// Puts, replaces, merges and clears, in memory and in an image in place, as often as there is input for.
-fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstructured) -> Result<()> {
+fn change(map: Map, mut model: Model, key: Option<Secret>, input: &mut Unstructured) -> Result<()> {
     let mut other = (map.copy().expect("small"), model.clone());
     // Dropped after the map that lies in it.
     let mut _memory = Vec::new();
@@ -194,7 +194,7 @@ fn change(map: Map, mut model: Model, key: Option<SecretKey>, input: &mut Unstru
                 let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
                 // SAFETY: the memory is kept until the map is gone, which alone uses it.
                 let opened = unsafe {
-                    petal::open_buffer_as::<Map>(
+                    petal::open_in_buffer_as::<Map>(
                         place,
                         bytes.len(),
                         &OpenOptions { mode, secret: key, ..OpenOptions::default() },

@@ -3,10 +3,10 @@
 use arbitrary::{Arbitrary, Result, Unstructured};
 use petal::format::Geometry;
 use petal::registry;
-use petal::{Capabilities, HashFunction, KindId, Mode, Row, SecretKey, Setting, Spec};
+use petal::{Capabilities, HashFunction, KindId, Mode, Row, Secret, Setting, Spec};
 
 /// The secret key of every keyed filter.
-pub const SECRET: SecretKey = *b"the fuzzer's key";
+pub const SECRET: Secret = *b"the fuzzer's key";
 
 /// The largest image that is made.
 pub const LARGEST: u64 = 16 << 10;

@@ -103,7 +103,7 @@ fn open_map(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the map goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Map>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut map) = opened else { continue };
         assert!(opens(map.base().row(), map.base().geometry(), mode));
@@ -129,7 +129,7 @@ fn open_sketch(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the sketch goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Sketch>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Sketch>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut sketch) = opened else { continue };
         let _ = sketch.verify();
@@ -154,7 +154,7 @@ fn open_router(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the router goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Router>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Router>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut router) = opened else { continue };
         use_router(&mut router);
@@ -189,7 +189,7 @@ fn open_aggregate(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the aggregate goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Aggregate>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Aggregate>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut aggregate) = opened else { continue };
         let _ = aggregate.verify();
@@ -224,7 +224,7 @@ fn open_digest(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the digest goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Digest>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Digest>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut digest) = opened else { continue };
         let _ = digest.verify();
@@ -258,7 +258,7 @@ fn open_index(bytes: &[u8], memory: &mut Guarded) {
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the index goes before they do.
         let opened = unsafe {
-            petal::open_buffer_as::<Index>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer_as::<Index>(place, bytes.len(), &OpenOptions { mode, ..OpenOptions::default() })
         };
         let Ok(mut index) = opened else { continue };
         let _ = index.verify();
@@ -281,7 +281,7 @@ fn search_rows(index: &Index) {
     if let Ok(hits) = index.find_similar(&query, 0.5, &mut options) {
         assert!(hits.len() as u64 <= index.next_row() && hits.iter().all(|hit| hit.similarity >= 0.5));
     }
-    let _ = (index.attachment(), index.row_at(0), index.find_row(1, 0), index.len());
+    let _ = (index.attachment(), index.row_at(0), index.find_row(1, 0), index.row_count());
 }
 
 fn list(sketch: &Sketch) {
@@ -293,7 +293,7 @@ fn list(sketch: &Sketch) {
         assert!(listing.listed.len() as u64 <= geometry.bits / each && listing.listed.is_sorted());
     }
     if let Ok(listing) = sketch.list_keys() {
-        assert!(listing.counts.len() as u64 <= geometry.bits / each);
+        assert!(listing.signs.len() as u64 <= geometry.bits / each);
     }
     if let Ok(listing) = sketch.list_values() {
         assert!(listing.listed.len() as u64 <= geometry.bits / each);
@@ -339,7 +339,7 @@ fn open_all(bytes: &[u8], places: &mut Places) {
         let options = OpenOptions { mode, ..OpenOptions::default() };
         let Some(place) = memory.place(bytes) else { return };
         // SAFETY: the bytes were just put at `place`, nobody else uses them, and the filter goes before they do.
-        let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
+        let opened = unsafe { petal::open_in_buffer(place, bytes.len(), &options) };
         let status = opened.as_ref().err().map(Error::status);
         agree(header.as_ref(), mode, loaded_status, status);
         used(opened, mode);

@@ -192,7 +192,7 @@ impl Slot {
         let place = NonNull::new(memory.as_mut_ptr().cast()).expect("a vector");
         let options = OpenOptions { mode, secret: (keyed && key).then_some(SECRET), ..OpenOptions::default() };
         // SAFETY: the memory stays with the filter, which alone uses it.
-        let opened = unsafe { petal::open_buffer(place, bytes.len(), &options) };
+        let opened = unsafe { petal::open_in_buffer(place, bytes.len(), &options) };
         let row = self.filter.base().row();
         let is_refused = !opens(row, self.filter.base().geometry(), mode);
         let filter = match opened {
@@ -323,7 +323,7 @@ fn make_in_buffer(spec: &Spec, size: petal::Result<u64>, spare: usize) -> Option
     let mut memory = vec![u64::MAX; needed / 8 + 3];
     let place = NonNull::new(memory.as_mut_ptr().cast::<u8>()).expect("a vector");
     // SAFETY: `shift + length` is inside the memory, which stays with the filter, which alone uses it.
-    let filter = match unsafe { petal::create_in(spec, place.add(shift), length) } {
+    let filter = match unsafe { petal::new_in_buffer(spec, place.add(shift), length) } {
         Ok(filter) => filter,
         Err(error) => {
             let expected = match spare {
@@ -353,7 +353,7 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
     let mut hashes: HashMap<u64, u64> = HashMap::new();
     while bool::arbitrary(input)? {
         let batch = Batch::arbitrary(input)?;
-        let count = builder.count();
+        let count = builder.key_count();
         match batch.hashes(&hasher).filter(|_| batch.sound()) {
             Some(more) => {
                 assert_eq!(builder.add_batch(&batch.keys()).keys, more.len());
@@ -361,17 +361,17 @@ fn build(spec: &Spec, input: &mut Unstructured) -> Result<Option<Slot>> {
             }
             None => {
                 assert_eq!(builder.add_batch(&batch.keys()).keys, 0);
-                assert_eq!(builder.count(), count);
+                assert_eq!(builder.key_count(), count);
             }
         }
         if hashes.len() > 1000 {
             break;
         }
     }
-    let count = builder.count();
+    let count = builder.key_count();
     // A size that fits no key at all may still not fit those that came.
     let Ok(filter) = builder.finish() else { return Ok(None) };
-    assert_eq!(builder.count(), 0);
+    assert_eq!(builder.key_count(), 0);
     if spec.capacity == 0 && spec.bits == 0 {
         let (capacity, distinct) = (filter.base().header().capacity, hashes.len().max(1) as u64);
         // Each copy of a key may take a place, or make others take more.
@@ -646,7 +646,7 @@ fn combine(slot: &mut Slot, other: Option<&Slot>, union: bool) {
     };
     let compatible = filter.base().compatibility_id() == copy.base().compatibility_id();
     let comparable = compatible && copy.kind().as_overlap().is_some();
-    assert_eq!(petal::compare(filter, &copy).is_ok(), comparable);
+    assert_eq!(petal::estimate_overlap(filter, &copy).is_ok(), comparable);
     let capability = if union { Capabilities::MERGE } else { Capabilities::INTERSECT };
     let possible = compatible && slot.can(capability);
     // Where many filters were merged no growth makes room for more.

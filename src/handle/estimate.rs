@@ -33,7 +33,7 @@ impl Estimate {
 
 /// What two filters have in common. A number is `None` if a filter is saturated: so full that its bits say nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Comparison {
+pub struct Overlap {
     /// The number of distinct keys of the first filter.
     pub first: Option<Estimate>,
     /// The number of distinct keys of the second filter.
@@ -64,7 +64,7 @@ pub fn estimate(filter: &Filter) -> Result<Option<Estimate>> {
 /// # Errors
 /// [`Status::Incompatible`](crate::Status::Incompatible), naming the first difference;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind cannot estimate.
-pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
+pub fn estimate_overlap(first: &Filter, second: &Filter) -> Result<Overlap> {
     let kind = first.kind().as_overlap().ok_or_else(|| unsupported(first, "estimate what two hold together"))?;
     check_compatible(first.base(), second.base())?;
     let union = kind.of_union(second.kind());
@@ -86,7 +86,7 @@ pub fn compare(first: &Filter, second: &Filter) -> Result<Comparison> {
     });
     let differences =
         all.map(|(first, second, union)| differences(&|keys| kind.standard_error(keys), first, second, union));
-    Ok(Comparison { first, second, union, intersection, jaccard, differences })
+    Ok(Overlap { first, second, union, intersection, jaccard, differences })
 }
 
 /// The number of differences: 2 |A or B| - |A| - |B|.

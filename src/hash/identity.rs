@@ -88,7 +88,7 @@ impl Hasher {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SecretKey;
+    use super::super::Secret;
     use super::*;
 
     /// XXH3's published vector, and SipHash-1-3-128 from a separate program, which has the published vectors of 2-4.
@@ -103,7 +103,7 @@ mod tests {
             (both >> 64) as u64,
             Hasher::new(HashFunction::Xxh64, GOLDEN, None).unwrap().hash_bytes(b"").unwrap()
         );
-        let key: SecretKey = core::array::from_fn(|i| i as u8);
+        let key: Secret = core::array::from_fn(|i| i as u8);
         let sip = Hasher::new(HashFunction::SipHash13, 0, Some(&key)).unwrap();
         let mut bytes = SIP_OF_NOTHING;
         bytes.reverse();

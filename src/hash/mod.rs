@@ -33,7 +33,7 @@ use xxhash_rust::xxh64::xxh64;
 use xxph3::xxph3_64;
 
 /// The secret of a keyed hash function: 128 bits.
-pub type SecretKey = [u8; 16];
+pub type Secret = [u8; 16];
 
 /// How many bits digests have.
 pub const DIGEST_BITS: core::ops::RangeInclusive<u64> = 128..=512;
@@ -47,7 +47,7 @@ pub struct Hasher {
     identifier: u64,
     /// What XXH3 mixes `u64` keys with, made from the seed.
     flip: u64,
-    sip: Option<(SipHasher13, SecretKey)>,
+    sip: Option<(SipHasher13, Secret)>,
     /// The function for parts of keys, if keys are taken whole ([`Hasher::whole`]). `function` is then
     /// [`HashFunction::Format`].
     of_parts: Option<HashFunction>,
@@ -60,7 +60,7 @@ impl Hasher {
     /// # Errors
     /// [`Status::SecretMissing`] for a keyed function without a secret; [`Status::Contradiction`] for a secret or a
     /// seed that the function would not use.
-    pub fn new(function: HashFunction, seed: u64, secret: Option<&SecretKey>) -> Result<Hasher> {
+    pub fn new(function: HashFunction, seed: u64, secret: Option<&Secret>) -> Result<Hasher> {
         match (function, secret) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
                 Err(error!(SecretMissing, "hash = {function} needs a secret key that is not all zeros"))
@@ -87,7 +87,7 @@ impl Hasher {
     /// # Errors
     /// [`Status::SecretMismatch`] if `secret` is not the one with this identifier; [`Status::Contradiction`] for a
     /// secret to a function that takes none; [`Status::Corrupt`] for an identifier that the function cannot have.
-    pub fn reopen(function: HashFunction, identifier: u64, secret: Option<&SecretKey>) -> Result<Hasher> {
+    pub fn reopen(function: HashFunction, identifier: u64, secret: Option<&Secret>) -> Result<Hasher> {
         match (function, secret) {
             (HashFunction::SipHash13 | HashFunction::SipHash24, Some(secret)) => {
                 let hasher = Hasher::keyed(function, secret);
@@ -111,7 +111,7 @@ impl Hasher {
     }
 
     /// A hasher of SipHash-1-3 or SipHash-2-4.
-    fn keyed(function: HashFunction, secret: &SecretKey) -> Hasher {
+    fn keyed(function: HashFunction, secret: &Secret) -> Hasher {
         // The other function of the two, under the same secret, is an independent function, so the identifier is not
         // the hash of any key.
         const LABEL: &[u8] = b"petal key identifier";
@@ -141,7 +141,7 @@ impl Hasher {
 
     /// The secret key of a keyed function, for whoever keeps it with the filter; `None` if there is none, or nobody
     /// gave it.
-    pub fn secret_key(&self) -> Option<&SecretKey> {
+    pub fn secret(&self) -> Option<&Secret> {
         self.sip.as_ref().map(|(_, key)| key)
     }
 
@@ -366,7 +366,7 @@ mod tests {
         let xxh64 = Hasher::new(HashFunction::Xxh64, 0, None).unwrap();
         assert_eq!(xxh3.hash_bytes(b""), Ok(0x2d06_8005_38d3_94c2));
         assert_eq!(xxh64.hash_bytes(b""), Ok(0xef46_db37_51d8_e999));
-        let key: SecretKey = core::array::from_fn(|i| i as u8);
+        let key: Secret = core::array::from_fn(|i| i as u8);
         let sip = Hasher::new(HashFunction::SipHash13, 0, Some(&key)).unwrap();
         assert_eq!(sip.hash_bytes(b""), Ok(0xabac_0158_050f_c4dc));
     }

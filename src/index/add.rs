@@ -72,7 +72,7 @@ impl Index {
     pub fn merge(&mut self, other: &Index) -> Result<()> {
         self.base().check_capability("merge", Capabilities::INSERT)?;
         self.check_like(other)?;
-        let (rows, room) = (other.len(), self.capacity() - self.next_row());
+        let (rows, room) = (other.row_count(), self.capacity() - self.next_row());
         if rows > room {
             return Err(error!(Full, "{rows} rows are more than there is room for in the index, which is {room}"));
         }

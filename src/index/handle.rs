@@ -68,15 +68,10 @@ impl Index {
     }
 
     /// How many rows there are, without those that were removed. Reads a bit of each row.
-    pub fn len(&self) -> u64 {
+    pub fn row_count(&self) -> u64 {
         let (state, removed) = (self.rows.state(), self.shape().removed());
         // A writer that died may have left a mark at the place after the last row.
         state.rows - crate::bits::count_ones_in(&self.rows.words()[removed], 0, state.rows)
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The id of the row with this number, and how many bits the row has set. `None` if the row was removed.

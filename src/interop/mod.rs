@@ -34,7 +34,7 @@ pub use cursor::Cursor;
 use crate::error::{List, Result, error, left_out};
 use crate::handle::filter::Filter;
 use crate::handle::image::Sink;
-use crate::hash::SecretKey;
+use crate::hash::Secret;
 use crate::spec::Spec;
 
 /// What the bytes alone do not say of a filter. Only formats that need an option take it. Zero means that it is not
@@ -48,7 +48,7 @@ pub struct ImportOptions {
     /// The seed of the hash function.
     pub seed: u64,
     /// The secret or public key of the hash function; `None` if it is not given.
-    pub secret: Option<SecretKey>,
+    pub secret: Option<Secret>,
     /// P of a Golomb-coded set: the bits of a gap's remainder.
     pub rice_bits: u32,
     /// M of a Golomb-coded set: how many numbers there are for each key.

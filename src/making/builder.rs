@@ -143,7 +143,7 @@ impl Builder {
     }
 
     /// How many keys were added, without those that were excluded.
-    pub fn count(&self) -> u64 {
+    pub fn key_count(&self) -> u64 {
         let placed = self.placed.as_ref().map_or(0, |placed| placed.keys.added());
         self.hashes.added() + placed - self.excluded
     }
@@ -357,8 +357,8 @@ impl Builder {
     /// As [`create::geometry`], and [`Status::Unsupported`] for a geometry that has no compact form.
     pub fn compact_size(&mut self) -> Result<usize> {
         let capacity = match self.spec.capacity {
-            0 if self.spec.bits == 0 => self.count().max(1),
-            _ if self.order.is_some() => self.count().max(1),
+            0 if self.spec.bits == 0 => self.key_count().max(1),
+            _ if self.order.is_some() => self.key_count().max(1),
             capacity => capacity,
         };
         let geometry = self.sizes.of(&Spec { capacity, ..self.spec })?;
@@ -387,7 +387,7 @@ impl Builder {
 
     fn make(&mut self) -> Result<Filter> {
         let row = create::row_of(&self.spec)?;
-        let added = self.count();
+        let added = self.key_count();
         let progress = self.progress.as_deref_mut();
         let hashes = match &mut self.hashes {
             Insertions::Once(hashes) => hashes,

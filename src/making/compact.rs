@@ -8,7 +8,7 @@ use crate::format::{Geometry, Header};
 use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::handle::many;
-use crate::hash::{HashFunction, SecretKey};
+use crate::hash::{HashFunction, Secret};
 use crate::registry;
 use crate::spec::Spec;
 use crate::storage::{AnyBytes, Words};
@@ -22,7 +22,7 @@ pub struct CompactOptions {
     /// The seed of XXH3 and XXH64; a tag for external hashes.
     pub seed: u64,
     /// The secret key of SipHash-1-3.
-    pub secret: Option<SecretKey>,
+    pub secret: Option<Secret>,
     /// Whether the whole payload is checked, however large it is, against its checksum and against what the kind
     /// promises of it. Payloads of up to 4096 bytes are always checked.
     pub verify: bool,

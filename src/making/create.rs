@@ -193,7 +193,7 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// # Safety
 /// `length` bytes from `start` are writable until the filter is dropped, and meanwhile no other handle of this process
 /// uses them; other processes that share them may read them through their own handles.
-pub unsafe fn create_in(spec: &Spec, start: core::ptr::NonNull<u8>, length: usize) -> Result<Filter> {
+pub unsafe fn new_in_buffer(spec: &Spec, start: core::ptr::NonNull<u8>, length: usize) -> Result<Filter> {
     let (row, geometry) = empty(spec)?;
     let base = base(row, spec, geometry, |header| {
         let needed = header.image_bytes();

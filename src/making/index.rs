@@ -144,7 +144,7 @@ impl Index {
     /// # Errors
     /// The errors of [`Index::merge`] and of [`Index::arrange`].
     pub fn arrange_both(&self, other: &Index, capacity: u64) -> Result<Index> {
-        let mut both = self.copied((self.len() + other.len()).max(1))?;
+        let mut both = self.copied((self.row_count() + other.row_count()).max(1))?;
         both.merge(other)?;
         both.arrange(capacity)
     }

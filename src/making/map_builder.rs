@@ -54,7 +54,7 @@ impl MapBuilder {
     }
 
     /// How many keys were put, with their values.
-    pub fn count(&self) -> u64 {
+    pub fn key_count(&self) -> u64 {
         self.entries.added()
     }
 

@@ -41,8 +41,8 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, create_in, expected_false_positive_rate, expected_omissions, geometry, image_size, parameter_of,
-    row_of,
+    create, create_as, expected_false_positive_rate, expected_omissions, geometry, image_size, new_in_buffer,
+    parameter_of, row_of,
 };
 #[cfg(feature = "digest")]
 pub use digest::create_digest;
@@ -54,7 +54,7 @@ pub use map::create_map;
 pub use map_builder::MapBuilder;
 pub use open::open_descriptor as open_descriptor_as;
 pub(crate) use open::reopen;
-pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_buffer as open_buffer_as};
+pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_in_buffer as open_in_buffer_as};
 pub use progress::Steps;
 #[cfg(feature = "router")]
 pub use router::create_router;
@@ -81,7 +81,7 @@ pub fn open(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Filter> {
 /// Copies the image of a filter out of `bytes`, and checks its payload.
 ///
 /// # Errors
-/// As [`open_buffer_as`].
+/// As [`open_in_buffer_as`].
 pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Filter> {
     load_as(bytes, options)
 }
@@ -89,13 +89,13 @@ pub fn load(bytes: &[u8], options: &OpenOptions) -> Result<Filter> {
 /// Opens the image of a filter in a caller's buffer.
 ///
 /// # Errors
-/// As [`open_buffer_as`].
+/// As [`open_in_buffer_as`].
 ///
 /// # Safety
-/// As [`open_buffer_as`].
-pub unsafe fn open_buffer(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<Filter> {
+/// As [`open_in_buffer_as`].
+pub unsafe fn open_in_buffer(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<Filter> {
     // SAFETY: the caller's promise.
-    unsafe { open_buffer_as(base, length, options) }
+    unsafe { open_in_buffer_as(base, length, options) }
 }
 
 /// Opens the image of a filter at `offset`, a multiple of 8, of an open file, which stays the caller's. The file may go

@@ -4,7 +4,7 @@ use crate::contract::{Base, Capabilities, Handle, Row};
 use crate::error::{Error, List, Result, Status, error};
 use crate::format::{HEADER_LENGTH, Header, Table, table_bytes};
 use crate::handle::image::Image;
-use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::hash::{HashFunction, Hasher, Secret};
 use crate::registry;
 use crate::storage::{Access, Descriptor, FileRange, ImageBytes, Mapping, PathBytes, RawFile, Shown, Words};
 use core::fmt;
@@ -76,7 +76,7 @@ pub struct OpenOptions {
     /// How the image is used.
     pub mode: Mode,
     /// The secret key of a keyed filter. Without the key no keys can be hashed, but everything else works.
-    pub secret: Option<SecretKey>,
+    pub secret: Option<Secret>,
     /// Has the system read a mapped file to its end at opening, so that the first lookups do not wait for the disk.
     /// Opening then takes as long as reading the file. This is a hint: a system that cannot do it, or has no memory to
     /// spare, opens the file all the same. [`Mode::Load`] reads the whole file in any case, and a buffer has no file.
@@ -96,7 +96,11 @@ pub struct OpenOptions {
 /// [`Mode::Write`] they are also writable, and no other handle of this process uses them; with [`Mode::Share`] they are
 /// writable, and no handle uses them but with [`Mode::Share`] or [`Mode::Read`]. Meanwhile nobody writes to them but
 /// Petal, through a handle in this or another process.
-pub unsafe fn open_buffer<H: Image>(base: core::ptr::NonNull<u8>, length: usize, options: &OpenOptions) -> Result<H> {
+pub unsafe fn open_in_buffer<H: Image>(
+    base: core::ptr::NonNull<u8>,
+    length: usize,
+    options: &OpenOptions,
+) -> Result<H> {
     // A buffer shorter than a header is not an image, and loading says why.
     if options.mode == Mode::Load || length < HEADER_LENGTH {
         // SAFETY: the caller's promise; the bytes are used only until this returns.
@@ -109,7 +113,7 @@ pub unsafe fn open_buffer<H: Image>(base: core::ptr::NonNull<u8>, length: usize,
 /// Copies an image out of `bytes`, and checks its payload.
 ///
 /// # Errors
-/// As [`open_buffer`].
+/// As [`open_in_buffer`].
 pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
     let read = |target: &mut [u8], offset: u64| {
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
@@ -127,7 +131,7 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
 /// Opens a file that is an image.
 ///
 /// # Errors
-/// The errors of [`open_buffer`], and the system's; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
+/// The errors of [`open_in_buffer`], and the system's; [`Status::Corrupt`](crate::Status::Corrupt) if bytes follow the
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. A file with holes that is opened for
 /// writing must have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
 pub fn open<H: Image>(path: impl AsRef<Path>, options: &OpenOptions) -> Result<H> {
@@ -278,7 +282,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
 /// [`Status::NewerVersion`](crate::Status::NewerVersion), [`Status::Corrupt`](crate::Status::Corrupt),
 /// [`Status::SecretMismatch`](crate::Status::SecretMismatch),
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild).
-pub(crate) fn reopen(header: &Header, secret: Option<&SecretKey>) -> Result<(&'static Row, Hasher)> {
+pub(crate) fn reopen(header: &Header, secret: Option<&Secret>) -> Result<(&'static Row, Hasher)> {
     let row = registry::find(header.kind).filter(|row| header.layout_version <= row.form.layout_version).ok_or_else(
         || {
             let Header { kind, layout_version, .. } = header;

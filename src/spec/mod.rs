@@ -9,7 +9,7 @@ pub(crate) use parameter::CLOCK;
 pub use parameter::{Domain, Parameter};
 
 use crate::error::{Error, Result, error};
-use crate::hash::{HashFunction, Hasher, SecretKey};
+use crate::hash::{HashFunction, Hasher, Secret};
 use crate::simd::Kernel;
 use crate::sizing;
 use core::fmt;
@@ -60,7 +60,7 @@ pub struct Spec {
     /// The seed of XXH3 and XXH64; the caller's tag of external hashes; the number of bits of digests.
     pub seed: u64,
     /// The secret key of SipHash-1-3.
-    pub secret: Option<SecretKey>,
+    pub secret: Option<Secret>,
     /// The instruction set of the inner loops. Not part of the filter's image: all of them do the same.
     pub kernel: Kernel,
     /// The parameters that only this kind takes.

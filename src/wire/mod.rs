@@ -13,7 +13,7 @@ use crate::error::{Result, error};
 use crate::format::Header;
 use crate::handle::filter::Filter;
 use crate::handle::image::{Image, Sink};
-use crate::hash::{Checksum, SecretKey};
+use crate::hash::{Checksum, Secret};
 use crate::making::reopen;
 use crate::storage::{Words, copy_words, for_each_chunk, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -63,7 +63,7 @@ pub fn pack(image: &impl Image, sink: &mut Sink) -> Result<()> {
 /// [`Status::UnsupportedByBuild`](crate::Status::UnsupportedByBuild) as for images;
 /// [`Status::Unsupported`](crate::Status::Unsupported) if the kind has another handle;
 /// [`Status::OutOfMemory`](crate::Status::OutOfMemory).
-pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, secret: Option<&SecretKey>) -> Result<H> {
+pub fn unpack<H: Image>(bytes: &[u8], most_bytes: u64, secret: Option<&Secret>) -> Result<H> {
     let (mut rest, check) = opened(bytes, PACKED)?;
     let header = Fields::read(None, &mut rest)?.header()?;
     let (row, hasher) = reopen(&header, secret)?;

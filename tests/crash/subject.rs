@@ -182,6 +182,6 @@ impl Buffer {
     fn open<H: Image>(&mut self, mode: Mode) -> Result<H> {
         let start = NonNull::new(self.words.as_mut_ptr()).unwrap().cast();
         // SAFETY: the words outlive every handle: each one is dropped before the next one is opened.
-        unsafe { petal::open_buffer_as(start, self.length, &OpenOptions { mode, ..OpenOptions::default() }) }
+        unsafe { petal::open_in_buffer_as(start, self.length, &OpenOptions { mode, ..OpenOptions::default() }) }
     }
 }

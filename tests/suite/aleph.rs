@@ -4,7 +4,7 @@ use crate::common::{hash_of, image, mix};
 use crate::grown::{self, assert_all, growths, insert};
 use petal::estimate;
 use petal::kinds::aleph::sizing::{Growing, Regime};
-use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, create, load, open_buffer};
+use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, create, load, open_in_buffer};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
@@ -168,7 +168,7 @@ fn forged_payloads_do_no_harm() {
         let start = NonNull::new(words.as_ptr().cast_mut()).unwrap().cast();
         let options = OpenOptions { mode: Mode::Read, ..OpenOptions::default() };
         // SAFETY: the words outlive the filter, and nobody changes them.
-        let opened: petal::Result<Filter> = unsafe { open_buffer(start, forged.len(), &options) };
+        let opened: petal::Result<Filter> = unsafe { open_in_buffer(start, forged.len(), &options) };
         let Ok(opened) = opened else { continue };
         taken += 1;
         let _ = opened.verify();
@@ -482,7 +482,7 @@ fn images_that_are_read_are_not_rejuvenated() {
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
     let start = NonNull::new(words.as_ptr().cast_mut()).unwrap().cast();
     // SAFETY: the words outlive the filter, and nobody changes them.
-    let mut opened: Filter = unsafe { open_buffer(start, bytes.len(), &OpenOptions::default()) }.unwrap();
+    let mut opened: Filter = unsafe { open_in_buffer(start, bytes.len(), &OpenOptions::default()) }.unwrap();
     let error = opened.rejuvenate_hash(hash_of(&spec, 1)).unwrap_err();
     assert_eq!(error.status(), Status::UnsupportedByHandle);
     assert!(error.message().contains("open for reading"), "{error}");

@@ -23,7 +23,7 @@ fn filters_are_sized_for_the_distinct_keys() {
     let spec = Spec { false_positive_rate: 0.001, ..Spec::default() };
     let mut builder = builder(&spec);
     add(&mut builder, (0..1000).chain(0..1000).chain(0..7));
-    assert_eq!(builder.count(), 2007);
+    assert_eq!(builder.key_count(), 2007);
     let filter = builder.finish().unwrap();
     let header = filter.base().header();
     assert_eq!((header.capacity, header.count), (1000, 2007));
@@ -54,7 +54,7 @@ fn builders_can_be_used_again() {
     assert_eq!((empty.base().header().capacity, empty.base().header().count, empty.statistics().fill), (1, 0, 0.0));
     add(&mut builder, 0..100);
     let first = builder.finish().unwrap();
-    assert_eq!(builder.count(), 0);
+    assert_eq!(builder.key_count(), 0);
     add(&mut builder, 0..100);
     assert_eq!(image(&first), image(&builder.finish().unwrap()));
     assert_eq!(image(&empty), image(&builder.finish().unwrap()));
@@ -71,7 +71,7 @@ fn keys_come_in_every_form() {
     let finish = |fill: &dyn Fn(&mut Builder)| {
         let mut builder = builder(&spec);
         fill(&mut builder);
-        assert_eq!(builder.count(), 1500);
+        assert_eq!(builder.key_count(), 1500);
         image(&builder.finish().unwrap())
     };
     let expected = finish(&|builder| numbers.iter().for_each(|number| builder.add_u64(*number).unwrap()));
@@ -89,7 +89,7 @@ fn keys_come_in_every_form() {
     }
     let mut builder = builder(&spec);
     let Taken { keys: added, outcome } = builder.add_batch(&Keys::Bytes { bytes: &bytes, offsets: &[0, 8, 4] });
-    assert_eq!((added, outcome.unwrap_err().status(), builder.count()), (0, Status::Offsets, 0));
+    assert_eq!((added, outcome.unwrap_err().status(), builder.key_count()), (0, Status::Offsets, 0));
 }
 
 /// Whatever the limit and the number of keys, a spilled build is the build in memory, and leaves no file.
@@ -121,7 +121,7 @@ fn spilling_changes_nothing() {
         assert!(files() == 0 || cfg!(windows) && files() == 1, "the temporary file has no name");
         let mut in_memory = builder(&Spec::default());
         add(&mut in_memory, all());
-        assert_eq!(spilled.count(), keys);
+        assert_eq!(spilled.key_count(), keys);
         let (spilled, in_memory) = (spilled.finish().unwrap(), in_memory.finish().unwrap());
         assert!(image(&spilled) == image(&in_memory), "limit {limit}, {keys} keys");
         assert!(all().all(|key| spilled.contains_u64(key)));
@@ -196,7 +196,7 @@ fn cancelling_keeps_the_keys() {
         add(&mut builder, (0..keys).chain(0..100));
         let stopped: Error = builder.finish().err().unwrap();
         assert_eq!(stopped.status(), Status::Cancelled);
-        assert_eq!(builder.count(), keys + 100);
+        assert_eq!(builder.key_count(), keys + 100);
         assert_eq!(seen.lock().unwrap().len(), 4);
         // More keys, and another try.
         add(&mut builder, keys..keys + 1000);
@@ -226,9 +226,9 @@ fn a_file_is_made_at_once() {
     let refused = builder.save(&folder.path().join("nowhere/filter")).unwrap_err();
     assert_eq!(refused.status(), Status::NotFound);
     assert!(refused.to_string().contains("the folder does not exist"), "{refused}");
-    assert_eq!(builder.count(), 1000);
+    assert_eq!(builder.key_count(), 1000);
     builder.save(&path).unwrap();
-    assert_eq!(builder.count(), 0);
+    assert_eq!(builder.key_count(), 0);
     let filter = load(&std::fs::read(&path).unwrap(), &OpenOptions::default()).unwrap();
     assert!((0..1000).all(|i| filter.contains_u64(i)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -287,7 +287,7 @@ fn a_folder_that_goes_loses_no_key() {
     std::fs::remove_dir(&missing).unwrap();
     add(&mut builder, 0..LIMIT);
     assert_eq!(builder.add_u64(LIMIT).unwrap_err().status(), Status::NotFound);
-    assert_eq!(builder.count(), LIMIT);
+    assert_eq!(builder.key_count(), LIMIT);
     std::fs::create_dir(&missing).unwrap();
     add(&mut builder, LIMIT..LIMIT + 10);
     let filter = builder.finish().unwrap();
@@ -320,8 +320,8 @@ fn keys_come_with_counts() {
         }
         (0..2).for_each(|_| one_by_one.add(b"some bytes").unwrap());
         (0..3).for_each(|_| one_by_one.add_hash(77).unwrap());
-        assert_eq!(by_counts.count(), one_by_one.count());
-        assert_eq!(by_counts.count(), times.iter().sum::<u64>() + 5);
+        assert_eq!(by_counts.key_count(), one_by_one.key_count());
+        assert_eq!(by_counts.key_count(), times.iter().sum::<u64>() + 5);
         let refused = by_counts.add_times_batch(&Keys::U64(&keys), &times[1..]).outcome.unwrap_err();
         assert_eq!(refused.status(), Status::BufferTooSmall);
         let (built, singly) = (by_counts.finish().unwrap(), one_by_one.finish().unwrap());
@@ -331,7 +331,7 @@ fn keys_come_with_counts() {
             let really: u64 = keys.iter().zip(&times).filter(|(one, _)| **one == key).map(|(_, times)| times).sum();
             assert_eq!(built.count_u64(key).unwrap(), really.min(greatest), "key {key}");
         }
-        assert_eq!(by_counts.count(), 0);
+        assert_eq!(by_counts.key_count(), 0);
         by_counts.add_times_u64(1, 1_000_000).unwrap();
         match by_counts.finish() {
             Ok(filter) => assert_eq!(filter.count_u64(1).unwrap(), greatest.min(1_000_000)),

@@ -46,10 +46,10 @@ impl Any {
         }
     }
 
-    fn count(&self) -> u64 {
+    fn key_count(&self) -> u64 {
         match self {
-            Any::Filter(builder) => builder.count(),
-            Any::Map(builder) => builder.count(),
+            Any::Filter(builder) => builder.key_count(),
+            Any::Map(builder) => builder.key_count(),
         }
     }
 }
@@ -198,7 +198,7 @@ fn cancelling_at_any_call_leaves_nothing_and_loses_nothing() {
                 let left = fs::read_dir(folder.path()).unwrap().count();
                 assert!(left == 0 || cfg!(windows) && limit.is_some() && left == 1, "{what}");
                 // All keys are there still.
-                assert_eq!(builder.count(), n, "{what}");
+                assert_eq!(builder.key_count(), n, "{what}");
                 if last % 8 == 0 {
                     assert!(builder.finish().unwrap() == expected, "{what}");
                     check_progress(&log.take(), &what);

@@ -1114,9 +1114,9 @@ fn filters_are_compared() {
     for_each_case(|_, spec| {
         let (a, b) = (filled(spec, 0..700), filled(spec, 400..CAPACITY));
         if a.kind().as_overlap().is_none() {
-            return fails(petal::compare(&a, &b), Status::Unsupported);
+            return fails(petal::estimate_overlap(&a, &b), Status::Unsupported);
         }
-        let comparison = petal::compare(&a, &b).unwrap();
+        let comparison = petal::estimate_overlap(&a, &b).unwrap();
         let close = |estimate: Option<petal::Estimate>, truth: f64| {
             let estimate = estimate.unwrap();
             if estimate.standard_error == 0.0 {
@@ -1131,7 +1131,7 @@ fn filters_are_compared() {
         close(comparison.union, CAPACITY as f64);
         close(comparison.intersection, 300.0);
         close(comparison.jaccard, 0.3);
-        fails(petal::compare(&a, &empty(&Spec { seed: 1, ..*spec })), Status::Incompatible);
+        fails(petal::estimate_overlap(&a, &empty(&Spec { seed: 1, ..*spec })), Status::Incompatible);
     });
 }
 

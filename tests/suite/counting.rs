@@ -233,7 +233,7 @@ fn combining_adds_and_keeps_the_smaller() {
     sum.merge(&filled(&spec, std::iter::repeat_n(1, 9))).unwrap();
     assert_eq!((sum.count_hash(mix(1)).unwrap(), sum.statistics().saturated), (GREATEST, sum.statistics().taken));
     // The estimate is of distinct keys, and so is that of a union.
-    let comparison = petal::compare(&filled(&spec, (0..400).chain(0..400)), &filled(&spec, 200..600)).unwrap();
+    let comparison = petal::estimate_overlap(&filled(&spec, (0..400).chain(0..400)), &filled(&spec, 200..600)).unwrap();
     for (estimate, keys) in [(comparison.first, 400.0), (comparison.union, 600.0), (comparison.intersection, 200.0)] {
         let estimate = estimate.unwrap();
         assert!((estimate.value - keys).abs() < 4.5 * estimate.standard_error, "{estimate:?} of {keys}");

@@ -4,7 +4,7 @@ use crate::common::copies::{self, is_full};
 use crate::common::{Case, is_soak, layouts, mix};
 use petal::kinds::cuckoo::layout::{Buckets, Search};
 use petal::kinds::cuckoo::{self, BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
-use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, SecretKey, Spec, Status, create};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, Secret, Spec, Status, create};
 
 /// A spec of `buckets` buckets of `slots` slots with fingerprints of `width` bits.
 fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
@@ -194,7 +194,7 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
 /// same keys behave like any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
-    const SECRET: SecretKey = *b"nobody knows it.";
+    const SECRET: Secret = *b"nobody knows it.";
     let sized = |hash, key| {
         let mut spec = Spec { kind: Some(ROW.kind), capacity: 4000, hash, secret: key, ..Spec::default() };
         spec.set(&FINGERPRINT_BITS, 8.0).unwrap();

@@ -3,7 +3,9 @@
 use crate::common::{at_rate, empty, mix};
 use petal::estimate;
 use petal::kinds::bloom;
-use petal::{Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Overfill, Spec, compare, registry};
+use petal::{
+    Builder, BuilderOptions, Capabilities, Filter, HashFunction, Keys, Overfill, Spec, estimate_overlap, registry,
+};
 
 /// A filter of `spec` with the external hashes of `keys`, under the given seed.
 fn filled(spec: &Spec, seed: u64, keys: std::ops::Range<u64>) -> Filter {
@@ -74,7 +76,7 @@ fn comparisons_cover_the_truth() {
         let (mut outside, mut values) = ([0; 5], Vec::new());
         for i in 0..PAIRS {
             let (a, b) = (filled(&spec, i, 0..3000), filled(&spec, i, 2000..4000));
-            let found = compare(&a, &b).unwrap();
+            let found = estimate_overlap(&a, &b).unwrap();
             let all = [found.first, found.second, found.union, found.intersection, found.jaccard];
             for ((one, truth), outside) in all.iter().zip([3000.0, 2000.0, 4000.0, 1000.0, 0.25]).zip(&mut outside) {
                 let one = one.unwrap();
@@ -107,7 +109,7 @@ fn differences_err_as_much_as_they_say() {
             let found: Vec<_> = (0..PAIRS)
                 .map(|i| {
                     let (a, b) = (filled(&spec, i, first.clone()), filled(&spec, i, second.clone()));
-                    compare(&a, &b).unwrap().differences.unwrap()
+                    estimate_overlap(&a, &b).unwrap().differences.unwrap()
                 })
                 .collect();
             let (mean, deviation) = moments(&found.iter().map(|one| one.value).collect::<Vec<_>>());
@@ -122,7 +124,7 @@ fn differences_err_as_much_as_they_say() {
             );
         }
         let same = filled(&spec, 1, 0..3000);
-        let found = compare(&same, &same).unwrap().differences.unwrap();
+        let found = estimate_overlap(&same, &same).unwrap().differences.unwrap();
         assert!(found.value == 0.0 && found.standard_error < 1e-3, "{}: {found:?}", row.name);
     }
 }
@@ -133,7 +135,7 @@ fn an_intersection_is_what_the_bits_say() {
     let spec =
         Spec { kind: Some(bloom::ROW.kind), bits: 1024, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let (a, b) = (filled(&spec, 1, 0..170), filled(&spec, 1, 150..300));
-    let found = compare(&a, &b).unwrap();
+    let found = estimate_overlap(&a, &b).unwrap();
     let mut union = a.copy().unwrap();
     union.merge(&b).unwrap();
     let ones = |filter: &Filter| (filter.statistics().fill * 1024.0).round();
@@ -154,19 +156,19 @@ fn disjoint_sets_may_overlap_by_less_than_nothing_and_full_filters_do_not_tell()
         Spec { kind: Some(bloom::ROW.kind), bits: 4096, hashes: 3, hash: HashFunction::External, ..Spec::default() };
     let raw = (0..50).map(|i| {
         let (a, b) = (filled(&spec, i, 0..600), filled(&spec, i, 600..1200));
-        compare(&a, &b).unwrap().intersection.unwrap().value
+        estimate_overlap(&a, &b).unwrap().intersection.unwrap().value
     });
     assert!(raw.clone().any(|value| value < 0.0), "raw values are not clamped");
     let full = filled(&spec, 0, 0..20_000);
     assert_eq!(estimate(&full).unwrap(), None);
     let empty = empty(&spec);
-    let found = compare(&full, &empty).unwrap();
+    let found = estimate_overlap(&full, &empty).unwrap();
     assert!(found.first.is_none() && found.union.is_none() && found.intersection.is_none());
     assert!(found.differences.is_none());
     assert_eq!(found.second.unwrap().value, 0.0);
 }
 
-/// The errors of what is made of several estimates are the bounds that [`petal::Comparison`] claims: those of a sum for
+/// The errors of what is made of several estimates are the bounds that [`petal::Overlap`] claims: those of a sum for
 /// an intersection, and for the Jaccard index `(|A| + |B|) / |A or B| - 1` those of its numerator and, as many times as
 /// the numerator is larger, of its denominator. They are compared with numbers, because a test of coverage lets a bound
 /// be too large.
@@ -175,7 +177,7 @@ fn errors_add_up() {
     for row in comparing() {
         let spec = spec_of(row, 4000);
         let (a, b) = (filled(&spec, 1, 0..3000), filled(&spec, 1, 2000..4000));
-        let found = compare(&a, &b).unwrap();
+        let found = estimate_overlap(&a, &b).unwrap();
         let (first, second, union) = (found.first.unwrap(), found.second.unwrap(), found.union.unwrap());
         for one in [first, second, union] {
             assert!(one.standard_error > 0.0);
@@ -192,8 +194,8 @@ fn errors_add_up() {
         assert!((jaccard.standard_error / expected - 1.0).abs() < 1e-12, "{}", row.name);
         // Two empty filters have nothing in common, with certainty.
         let empty = empty(&spec);
-        let nothing = compare(&empty, &empty).unwrap().jaccard.unwrap();
+        let nothing = estimate_overlap(&empty, &empty).unwrap().jaccard.unwrap();
         assert_eq!((nothing.value, nothing.standard_error), (0.0, 0.0));
-        assert!(compare(&a, &empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);
+        assert!(estimate_overlap(&a, &empty).unwrap().jaccard.unwrap().value.abs() < 1e-12);
     }
 }

@@ -122,7 +122,7 @@ fn unions_and_intersections_are_exact() {
         let multiples = |of: u64| (0..universe).filter(move |key| key % of == 0);
         let (twos, threes) = (filled(universe, multiples(2)), filled(universe, multiples(3)));
         let sets = [2, 3].map(|of| multiples(of).collect::<BTreeSet<u64>>());
-        let compared = petal::compare(&twos, &threes).unwrap();
+        let compared = petal::estimate_overlap(&twos, &threes).unwrap();
         let union: BTreeSet<u64> = &sets[0] | &sets[1];
         let both: BTreeSet<u64> = &sets[0] & &sets[1];
         assert_eq!(compared.union.unwrap().value, union.len() as f64);

@@ -78,7 +78,7 @@ fn build(spec: &Spec, options: BuilderOptions, universe: &Universe, old: Option<
     builder.add_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }).outcome?;
     let (bytes, offsets) = strings(&universe.excluded);
     builder.exclude_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }).outcome?;
-    assert_eq!(builder.count(), universe.members.len() as u64);
+    assert_eq!(builder.key_count(), universe.members.len() as u64);
     builder.finish()
 }
 
@@ -255,9 +255,9 @@ fn keys_of_every_form() {
         assert_eq!(refused.unwrap_err().status(), Status::Unsupported);
     }
     assert_eq!(builder.add_batch(&Keys::Hashes(&[1])).outcome.unwrap_err().status(), Status::Unsupported);
-    assert_eq!(builder.count(), 4);
+    assert_eq!(builder.key_count(), 4);
     let mut filter = builder.finish().unwrap();
-    assert_eq!(builder.count(), 0);
+    assert_eq!(builder.key_count(), 0);
     assert!(filter.contains_u64(0x0101) && filter.contains(&[1, 1, 0, 0, 0, 0, 0, 0]) && filter.contains(b""));
     assert!(!filter.contains_u64(0x0201) && !filter.contains(b"\x03") && filter.contains_u64(0x0402));
     // A hash may be that of any key.
@@ -292,7 +292,7 @@ fn what_contradicts_is_refused() {
     builder.exclude(b"both").unwrap();
     builder.exclude(b"bother").unwrap();
     assert_eq!(builder.finish().map(drop).unwrap_err().status(), Status::Contradiction);
-    assert_eq!(builder.count(), 1);
+    assert_eq!(builder.key_count(), 1);
     let universe = Universe::of(&[(50, 70)]);
     let exact = Spec { bits: 10_000, capacity: 50, ..spec(2) };
     assert_eq!(build(&exact, options(), &universe, None).map(drop).unwrap_err().status(), Status::Contradiction);
@@ -757,7 +757,7 @@ fn forged_words_are_refused() {
                     bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
                 let start = std::ptr::NonNull::new(aligned.as_mut_ptr().cast::<u8>()).unwrap();
                 // SAFETY: the words outlive the handle, and nobody else uses them.
-                let opened = unsafe { petal::open_buffer(start, bytes.len(), &OpenOptions::default()) };
+                let opened = unsafe { petal::open_in_buffer(start, bytes.len(), &OpenOptions::default()) };
                 let Ok(opened) = opened else { continue };
                 true_count(&opened, &universe.members[..100]);
                 let is_found = opened.payload().check_payload().is_err();
@@ -828,7 +828,7 @@ fn forged_directories_are_found() {
     ] {
         let place = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
         // SAFETY: the words outlive the handle, and nobody else uses them.
-        let opened = unsafe { petal::open_buffer(place, written.len(), &OpenOptions::default()) }.unwrap();
+        let opened = unsafe { petal::open_in_buffer(place, written.len(), &OpenOptions::default()) }.unwrap();
         assert_eq!(opened.payload().check_payload().unwrap_err().status(), Status::Corrupt);
         true_count(&opened, &universe.members);
     }

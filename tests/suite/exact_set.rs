@@ -20,7 +20,7 @@ fn build(spec: &Spec, options: BuilderOptions, members: &[u64], excluded: &[u64]
     let mut builder = Builder::new(spec, options)?;
     builder.add_batch(&Keys::U64(members)).outcome?;
     builder.exclude_batch(&Keys::U64(excluded)).outcome?;
-    assert_eq!(builder.count(), members.len() as u64);
+    assert_eq!(builder.key_count(), members.len() as u64);
     builder.finish()
 }
 
@@ -177,9 +177,9 @@ fn bytes_depend_on_the_keys_alone() {
             }
             members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
         }
-        assert_eq!(builder.count(), members.len() as u64);
+        assert_eq!(builder.key_count(), members.len() as u64);
         assert!(image(&builder.finish().unwrap()) == expected);
-        assert_eq!(builder.count(), 0);
+        assert_eq!(builder.key_count(), 0);
     }
 }
 
@@ -192,7 +192,7 @@ fn keys_of_every_form_are_excluded() {
     builder.exclude_u64(7).unwrap();
     let hash = petal::Hasher::new(petal::HashFunction::Xxh3, 0, None).unwrap().hash_key(b"by hash").unwrap();
     builder.exclude_hash(hash).unwrap();
-    assert_eq!(builder.count(), 1);
+    assert_eq!(builder.key_count(), 1);
     let filter = builder.finish().unwrap();
     assert!(filter.contains(b"member") && !filter.contains(b"excluded"));
     assert!(!filter.contains_u64(7) && !filter.contains(b"by hash"));
@@ -221,7 +221,7 @@ fn a_key_on_both_sides_is_a_contradiction() {
                 let error = builder.finish().map(drop).unwrap_err();
                 assert_eq!(error.status(), Status::Contradiction);
                 assert!(error.message().contains(&format!("{:#018x}", mix(both))), "{error}");
-                assert_eq!(builder.count(), count);
+                assert_eq!(builder.key_count(), count);
             }
         }
     }
@@ -416,7 +416,7 @@ fn forged_levels_are_found() {
             forged[256 / 8 + level] ^= 1 << bit | 1 << 10;
             let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
             // SAFETY: the words outlive the handle, and nobody else uses them.
-            let opened = unsafe { petal::open_buffer(start, image.len(), &OpenOptions::default()) };
+            let opened = unsafe { petal::open_in_buffer(start, image.len(), &OpenOptions::default()) };
             let Ok(opened) = opened else { continue };
             let checked = opened.payload().check_payload();
             assert!(checked.is_err_and(|error| error.status() == Status::Corrupt), "word {level}, bit {bit}");

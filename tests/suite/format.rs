@@ -359,7 +359,7 @@ fn misaligned_buffers_are_refused() {
     for mode in [Mode::Read, Mode::Write] {
         // SAFETY: 4 bytes into the words, which live on and are only read: misalignment is refused first.
         let opened = unsafe {
-            petal::open_buffer(start.add(4), 8 * words.len() - 4, &OpenOptions { mode, ..OpenOptions::default() })
+            petal::open_in_buffer(start.add(4), 8 * words.len() - 4, &OpenOptions { mode, ..OpenOptions::default() })
         };
         assert_eq!(opened.err().unwrap().status(), Status::Misaligned);
     }
@@ -615,7 +615,7 @@ fn exercise(filter: &mut Filter) {
     for keys in [0, 1, 1000, u64::MAX] {
         filter.expected_false_positive_rate(keys);
     }
-    let _ = petal::compare(filter, filter);
+    let _ = petal::estimate_overlap(filter, filter);
     let mut image = Vec::new();
     let serialized = filter.serialize_to(&mut |piece| {
         image.extend_from_slice(piece);

@@ -9,7 +9,7 @@ use petal::kinds::golomb;
 use petal::kinds::golomb::layout::{Reader, Shape, Stream, StreamWriter};
 use petal::sizing::rate_in_range;
 use petal::{
-    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, SecretKey, Spec, Status, registry,
+    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, OpenOptions, Secret, Spec, Status, registry,
 };
 use std::sync::atomic::AtomicU64;
 
@@ -510,7 +510,7 @@ fn filters_of_blocks_are_the_published_ones() {
         let scripts: Vec<Vec<u8>> = words.map(unhex).collect();
         // On the wire the bytes of the hash are reversed.
         hash.reverse();
-        let key: SecretKey = hash[..16].try_into().unwrap();
+        let key: Secret = hash[..16].try_into().unwrap();
         let spec = Spec { secret: Some(key), ..format.spec(1, 0.01, None, 0).unwrap() };
         let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
         for script in &scripts {

@@ -1,6 +1,6 @@
 //! The hash functions compared with published values and with a second implementation.
 
-use petal::{HashFunction, Hasher, SecretKey};
+use petal::{HashFunction, Hasher, Secret};
 
 const PRIME32: u64 = 2_654_435_761;
 const PRIME64: u64 = 0x9e37_79b1_85eb_ca8d;
@@ -80,7 +80,7 @@ fn xxh64_is_xxh64() {
 }
 
 /// SipHash with `c` and `d` rounds as in its paper (Aumasson and Bernstein, 2012).
-fn siphash(c: u32, d: u32, key: &SecretKey, message: &[u8]) -> u64 {
+fn siphash(c: u32, d: u32, key: &Secret, message: &[u8]) -> u64 {
     let word = |bytes: &[u8]| {
         let mut word = [0; 8];
         word[..bytes.len()].copy_from_slice(bytes);
@@ -121,7 +121,7 @@ fn siphash(c: u32, d: u32, key: &SecretKey, message: &[u8]) -> u64 {
 
 #[test]
 fn siphash_1_3_is_siphash_1_3() {
-    let key: SecretKey = std::array::from_fn(|i| i as u8);
+    let key: Secret = std::array::from_fn(|i| i as u8);
     let message: Vec<u8> = (0..100).collect();
     // Appendix A of the paper has this value, for SipHash-2-4.
     assert_eq!(siphash(2, 4, &key, &message[..15]), 0xa129_ca61_49be_45e5);

@@ -281,7 +281,7 @@ fn filters_of_digests_are_combined_and_folded() {
             filter
         };
         let (mut left, right, both) = (of(0, 60, &spec), of(40, 100, &spec), of(0, 100, &spec));
-        let estimate = petal::compare(&left, &right).unwrap();
+        let estimate = petal::estimate_overlap(&left, &right).unwrap();
         assert!((estimate.union.unwrap().value - 100.0).abs() < 20.0);
         left.merge(&right).unwrap();
         assert!(left.equals(&both));

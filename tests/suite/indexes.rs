@@ -169,7 +169,7 @@ fn answers_are_those_of_a_scan() {
             let mut builder = IndexBuilder::new(&Spec { kernel, ..spec(rows.len() as u64 + 150, &settings) }).unwrap();
             rows.iter().for_each(|(id, row)| builder.add(*id, row).unwrap());
             let mut index = builder.finish().unwrap();
-            assert_eq!((index.next_row(), index.len()), (rows.len() as u64, rows.len() as u64));
+            assert_eq!((index.next_row(), index.row_count()), (rows.len() as u64, rows.len() as u64));
             for stage in 0..3 {
                 let queries = [&rows[5].1, &rows[rows.len() - 1].1, &rows[rows.len() - 2].1, &rows[17].1];
                 for (i, query) in queries.into_iter().enumerate() {
@@ -194,7 +194,7 @@ fn answers_are_those_of_a_scan() {
                 }
             }
             index.verify().unwrap();
-            index.arrange(index.len()).unwrap().verify().unwrap();
+            index.arrange(index.row_count()).unwrap().verify().unwrap();
         }
     }
 }
@@ -488,7 +488,7 @@ fn rows_come_and_go() {
         assert_eq!(index.add(1, &rows[0].1).unwrap_err().status(), Status::Full);
         index.attach(b"names of the rows").unwrap();
         assert_eq!(index.attach(&[0; 21]).unwrap_err().status(), Status::TooLarge);
-        assert_eq!((index.remove(4).unwrap(), index.remove(4).unwrap(), index.len()), (2, 0, 68));
+        assert_eq!((index.remove(4).unwrap(), index.remove(4).unwrap(), index.row_count()), (2, 0, 68));
         assert_eq!((index.find_row(4, 0), index.find_row(5, 0), index.find_row(5, 11)), (None, Some(10), Some(11)));
         assert_eq!(index.row_at(8).unwrap(), None);
         assert_eq!(index.row_at(70).unwrap_err().status(), Status::OutOfRange);
@@ -531,7 +531,7 @@ fn rows_come_and_go() {
         assert_eq!(keyed.arrange(0).unwrap().base().header().identifier, keyed.base().header().identifier);
         assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);
         index.clear().unwrap();
-        assert!(index.is_empty() && index.attachment().unwrap().is_empty());
+        assert!(index.row_count() == 0 && index.attachment().unwrap().is_empty());
         assert_eq!(index.add(1, &rows[0].1).unwrap(), 0);
         if store == 1.0 {
             let refused = index.find_top(&rows[0].1, 1, &mut IndexSearchOptions::default());
@@ -612,7 +612,7 @@ fn appending_while_read() {
         writer.remove(rows[7].0).unwrap();
         drop(writer);
         reader.verify().unwrap();
-        assert_eq!((reader.next_row(), reader.len()), (2_000, 1_999));
+        assert_eq!((reader.next_row(), reader.row_count()), (2_000, 1_999));
         let mut writer = open();
         writer.add(1, &rows[0].1).unwrap();
         writer.base_mut().abandon();
@@ -648,7 +648,7 @@ fn a_row_overwrites_what_was_left_in_its_place() {
         left[state..state + 64].copy_from_slice(&image(&clean)[state..state + 64]);
         seal(&mut left);
         let mut again: Index = load_as(&left, &OpenOptions::default()).unwrap();
-        assert_eq!((again.next_row(), again.len()), (3, 3));
+        assert_eq!((again.next_row(), again.row_count()), (3, 3));
         let row = random.row(130, 1);
         assert_eq!((clean.add(5, &row).unwrap(), again.add(5, &row).unwrap()), (3, 3));
         again.payload().check_payload().unwrap();
@@ -712,9 +712,9 @@ fn short_ids_and_counts() {
 fn what_has_no_room_changes_nothing() {
     let made = |rows: u64| {
         let mut index = create_index(&spec(10, &[("width", 128.0), ("attachment_bytes", 40.0)])).unwrap();
-        assert!(index.is_empty() && index.width() == 128);
+        assert!(index.row_count() == 0 && index.width() == 128);
         (0..rows).for_each(|i| assert_eq!(index.add(i, &[i as u8; 16]).unwrap(), i));
-        assert_eq!(index.is_empty(), rows == 0);
+        assert_eq!(index.row_count() == 0, rows == 0);
         index
     };
     for rows in 0..10 {
@@ -900,7 +900,7 @@ fn rows_in_place_mark_their_folds() {
             let index: Index = load_as(&buffer.bytes(), &OpenOptions::default()).unwrap();
             index.verify().unwrap();
             let rows = if attached == 9000 { 0 } else { 9 };
-            assert_eq!((index.len(), index.attachment().unwrap()), (rows, vec![7; attached]));
+            assert_eq!((index.row_count(), index.attachment().unwrap()), (rows, vec![7; attached]));
         }
     }
 }
@@ -927,7 +927,7 @@ fn rows_far_in_place_mark_their_words() {
             });
             let after: Index = load_as(&buffer.bytes(), &OpenOptions::default()).unwrap();
             after.verify().unwrap();
-            assert_eq!(after.len(), if is_added { 40_051 } else { 40_050 });
+            assert_eq!(after.row_count(), if is_added { 40_051 } else { 40_050 });
             assert_eq!(after.row_at(39_000).unwrap().is_some(), is_added);
             if is_added { index.add(7, &[255; 8]) } else { index.remove(39_000) }.unwrap();
             assert!(image(&index) == image(&after));
@@ -1002,10 +1002,13 @@ fn copies_say_what_they_have() {
     for (copy, capacity, rows) in copies {
         copy.verify().unwrap();
         let header = copy.base().header();
-        assert_eq!((header.capacity, copy.len(), copy.next_row(), copy.base().count()), (capacity, rows, rows, rows));
+        assert_eq!(
+            (header.capacity, copy.row_count(), copy.next_row(), copy.base().count()),
+            (capacity, rows, rows, rows)
+        );
         assert!(!copy.base().header().unclean && copy.row_at(rows).is_err());
         let opened: Index = load_as(&image(&copy), &OpenOptions::default()).unwrap();
-        assert_eq!((opened.len(), opened.base().header().capacity), (rows, capacity));
+        assert_eq!((opened.row_count(), opened.base().header().capacity), (rows, capacity));
     }
     let mut unclean = image(&many);
     unclean[216..221].copy_from_slice(b"DIRTY");
@@ -1076,7 +1079,7 @@ fn forged_words_are_harmless() {
                 forged[first + word] = value;
                 let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
                 // SAFETY: the words outlive the handle, and nobody else uses them.
-                let opened = unsafe { petal::open_buffer_as::<Index>(start, image.len(), &OpenOptions::default()) };
+                let opened = unsafe { petal::open_in_buffer_as::<Index>(start, image.len(), &OpenOptions::default()) };
                 let Ok(opened) = opened else {
                     refused += 1;
                     continue;
@@ -1100,9 +1103,13 @@ fn forged_words_are_harmless() {
                 }
                 let mut options =
                     IndexSearchOptions { similarity: IndexSimilarity::Cosine, ..IndexSearchOptions::default() };
-                let _ =
-                    (opened.find_top(&query, 5, &mut options), opened.attachment(), opened.len(), opened.row_at(65));
-                let _ = opened.arrange(80).map(|copy| copy.len());
+                let _ = (
+                    opened.find_top(&query, 5, &mut options),
+                    opened.attachment(),
+                    opened.row_count(),
+                    opened.row_at(65),
+                );
+                let _ = opened.arrange(80).map(|copy| copy.row_count());
             }
         }
         assert!(refused > 20);
@@ -1203,6 +1210,6 @@ fn golden_images_are_what_the_format_says() {
     for file in files.values() {
         let index: Index = load_as(file, &OpenOptions::default()).unwrap();
         index.verify().unwrap();
-        assert_eq!((index.next_row(), index.len()), (70, 68));
+        assert_eq!((index.next_row(), index.row_count()), (70, 68));
     }
 }

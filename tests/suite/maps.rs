@@ -213,7 +213,7 @@ fn sizes_are_those_that_were_asked_for() {
         builder.put(b"a", 7).unwrap();
         let taken = builder.put_batch(&Keys::U64(&[1, 2, 3]), &[1, 9, 1]);
         assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
-        assert_eq!(builder.count(), 2);
+        assert_eq!(builder.key_count(), 2);
     });
 }
 
@@ -258,7 +258,7 @@ fn two_values_of_a_key_are_refused() {
         let error = builder.finish().unwrap_err();
         assert_eq!(error.status(), Status::Contradiction);
         assert!(error.message().contains("3 and 5"), "{error}");
-        assert_eq!(builder.count(), 3);
+        assert_eq!(builder.key_count(), 3);
     });
 }
 

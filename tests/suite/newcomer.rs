@@ -222,7 +222,7 @@ fn a_filter_is_collected_with_its_spec() -> Outcome {
     let mut builder = Builder::new(&Spec::default(), BuilderOptions::default())?;
     builder.add_all(words)?;
     builder.add("plum")?;
-    assert_eq!(builder.count(), 6);
+    assert_eq!(builder.key_count(), 6);
     assert!(builder.finish()?.contains("plum"));
     Ok(())
 }

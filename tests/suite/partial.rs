@@ -87,10 +87,10 @@ impl Any {
         }
     }
 
-    fn count(&self) -> u64 {
+    fn key_count(&self) -> u64 {
         match &self.builder {
-            Either::Filter(builder) => builder.count(),
-            Either::Map(builder) => builder.count(),
+            Either::Filter(builder) => builder.key_count(),
+            Either::Map(builder) => builder.key_count(),
         }
     }
 
@@ -152,7 +152,7 @@ fn shares_make_the_bytes_of_one_builder() {
             let passed = passing.serialize();
             passing.merge(&first.serialize()).unwrap();
             states.iter().for_each(|state| first.merge(state).unwrap());
-            assert_eq!((first.count(), passing.count()), (one.count(), one.count()), "{name}");
+            assert_eq!((first.key_count(), passing.key_count()), (one.key_count(), one.key_count()), "{name}");
             let all = one.serialize();
             let expected = one.finish();
             // Partitions have numbers in the order in which they came.
@@ -256,12 +256,12 @@ fn forged_bytes_are_refused_and_change_nothing() {
                 any.give(20..60);
                 any
             });
-            let count = builders[0].count();
+            let count = builders[0].key_count();
             let mut refused = |bytes: &[u8], statuses: &[Status]| {
                 for builder in &mut builders {
                     let error = builder.merge(bytes).expect_err(name);
                     assert!(statuses.contains(&error.status()), "{name}: {error}");
-                    assert_eq!(builder.count(), count);
+                    assert_eq!(builder.key_count(), count);
                 }
             };
             for length in 0..state.len() {
@@ -379,18 +379,18 @@ fn a_failed_serialization_loses_nothing() {
     let mut builder = Builder::new(&spec, BuilderOptions::default()).unwrap();
     (0..1000).for_each(|key| builder.add_u64(key).unwrap());
     let refused = builder.serialize_to(&mut |_| Err(Status::Callback.into())).unwrap_err();
-    assert_eq!((refused.status(), builder.count()), (Status::Callback, 1000));
+    assert_eq!((refused.status(), builder.key_count()), (Status::Callback, 1000));
     let options = BuilderOptions { progress: Some(Box::new(|_, _| false)), ..BuilderOptions::default() };
     let mut cancelled = Builder::new(&spec, options).unwrap();
     (0..1000).for_each(|key| cancelled.add_u64(key).unwrap());
     assert_eq!(cancelled.serialize_to(&mut |_| Ok(())).unwrap_err().status(), Status::Cancelled);
-    assert_eq!(cancelled.count(), 1000);
+    assert_eq!(cancelled.key_count(), 1000);
     // One value too many is found when keys are given out.
     let spec = Spec { kind: Some(KindId::BLOOMIER), ..Spec::default() };
     let mut map = MapBuilder::new(&spec, BuilderOptions::default()).unwrap();
     [1, 2].iter().for_each(|value| map.put_u64(7, *value).unwrap());
     assert_eq!(map.serialize_to(&mut |_| Ok(())).unwrap_err().status(), Status::Contradiction);
-    assert_eq!(map.count(), 2);
+    assert_eq!(map.key_count(), 2);
 }
 
 /// The bytes are those that `docs/format.md` says, worked out without the library's code.

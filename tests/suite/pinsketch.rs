@@ -3,7 +3,7 @@
 use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
 use petal::sketch::pinsketch::{MAX_CAPACITY, ROW};
-use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_buffer_as};
+use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_in_buffer_as};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -177,7 +177,7 @@ fn other_bytes_are_refused() {
     let mut words: Vec<u64> = before.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-    let mut read: Sketch = unsafe { open_buffer_as(start, before.len(), &OpenOptions::default()) }.unwrap();
+    let mut read: Sketch = unsafe { open_in_buffer_as(start, before.len(), &OpenOptions::default()) }.unwrap();
     assert_eq!(read.import_minisketch(&right).unwrap_err().status(), Status::UnsupportedByHandle);
 }
 
@@ -276,7 +276,7 @@ fn forged_sums_are_listed_to_an_end() {
             words[line + 1] = round & 1;
             let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
             // SAFETY: the words live until the sketch is dropped, and nobody writes to them meanwhile.
-            let sketch: Sketch = unsafe { open_buffer_as(start, empty.len(), &OpenOptions::default()) }.unwrap();
+            let sketch: Sketch = unsafe { open_in_buffer_as(start, empty.len(), &OpenOptions::default()) }.unwrap();
             let listing = sketch.list().unwrap();
             assert!(listing.is_complete || listing.listed.is_empty());
             assert!(round % 2 == 1 || listing.listed.is_empty());
@@ -376,7 +376,7 @@ fn changes_in_place_mark_their_regions() {
     for number in 1..20 {
         let options = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let mut sketch: Sketch = unsafe { open_buffer_as(start, image.len(), &options) }.unwrap();
+        let mut sketch: Sketch = unsafe { open_in_buffer_as(start, image.len(), &options) }.unwrap();
         if number % 5 == 0 {
             sketch.import_minisketch(&other).unwrap()
         } else {
@@ -385,7 +385,7 @@ fn changes_in_place_mark_their_regions() {
         sketch.sync().unwrap();
         drop(sketch);
         // SAFETY: the words outlive both sketches, and nobody else uses them.
-        let read: Sketch = unsafe { open_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
+        let read: Sketch = unsafe { open_in_buffer_as(start, image.len(), &OpenOptions::default()) }.unwrap();
         read.verify().unwrap_or_else(|error| panic!("after {number}: {error}"));
     }
 }

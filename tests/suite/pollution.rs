@@ -5,7 +5,7 @@
 //! The attacker works from `docs/format.md`: whoever has the hash function can compute positions easily.
 
 use crate::common::mix;
-use petal::{Filter, HashFunction, Hasher, Image, SecretKey, Spec};
+use petal::{Filter, HashFunction, Hasher, Image, Secret, Spec};
 
 /// The number of bits that are set.
 fn ones(filter: &Filter) -> u64 {
@@ -15,8 +15,8 @@ fn ones(filter: &Filter) -> u64 {
 /// How far from its expectation a count may lie, in standard deviations.
 const SIGMAS: f64 = 4.5;
 
-const SECRET: SecretKey = *b"nobody knows it.";
-const GUESS: SecretKey = *b"everybody tries.";
+const SECRET: Secret = *b"nobody knows it.";
+const GUESS: Secret = *b"everybody tries.";
 
 /// A size of filters with two known rates: the rate under attack, (n k / m)^k, and the ordinary rate.
 struct Size {
@@ -46,7 +46,7 @@ fn public() -> Spec {
 }
 
 /// A spec with SipHash under a secret key.
-fn keyed(key: SecretKey) -> Spec {
+fn keyed(key: Secret) -> Spec {
     Spec { hash: HashFunction::SipHash13, secret: Some(key), ..Spec::default() }
 }
 

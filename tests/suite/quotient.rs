@@ -3,7 +3,7 @@
 use crate::common::{image, is_soak, mix};
 use petal::blocks::runs::{Editor, Entries, Reader, Table, Writer};
 use petal::{
-    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, SecretKey, Spec, Status,
+    Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, Secret, Spec, Status,
     create, load,
 };
 use std::collections::BTreeMap;
@@ -336,7 +336,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
 /// answers stay right and become slow. Under a secret key the same keys behave like any others.
 #[test]
 fn chosen_keys_make_one_run_only_under_a_known_hash() {
-    const SECRET: SecretKey = *b"nobody knows it.";
+    const SECRET: Secret = *b"nobody knows it.";
     const CHOSEN: usize = 300;
     let sized = |hash, key| Spec { hash, secret: key, ..spec(4000, 9) };
     let public = sized(HashFunction::Xxh3, None);

@@ -52,7 +52,7 @@ fn sets(random: &mut Random, common: u64, own: u64, other: u64) -> [Vec<u64>; 2]
 fn expected(ours: &[u64], theirs: &[u64]) -> Vec<Listed> {
     let set = |numbers: &[u64]| numbers.iter().copied().collect::<BTreeSet<u64>>();
     let (ours, theirs) = (set(ours), set(theirs));
-    let listed = |count: i64| move |number: &u64| Listed { count, number: *number };
+    let listed = |sign: i64| move |number: &u64| Listed { sign, number: *number };
     theirs.difference(&ours).map(listed(-1)).chain(ours.difference(&theirs).map(listed(1))).collect()
 }
 
@@ -209,7 +209,7 @@ fn forged_messages_never_make_a_side_wrong_about_itself() {
             if side.turn() == Turn::Done && side.report().method != Method::Equal && keeps {
                 ended += 1;
                 let own: BTreeSet<u64> = own.iter().copied().collect();
-                let is_sound = |one: &Listed| own.contains(&one.number) == (one.count == 1);
+                let is_sound = |one: &Listed| own.contains(&one.number) == (one.sign == 1);
                 assert!(side.differences().unwrap().iter().all(is_sound), "round {round}");
             }
         }
@@ -319,7 +319,7 @@ fn results_are_held_against_the_kept_keys() {
         let taken = session.receive(&frame(7, 3, last, &result));
         assert_eq!(taken.is_ok(), is_own, "{claimed}");
         if is_own {
-            assert_eq!(session.differences().unwrap(), [Listed { count: 1, number: 3 }]);
+            assert_eq!(session.differences().unwrap(), [Listed { sign: 1, number: 3 }]);
         }
     }
 }

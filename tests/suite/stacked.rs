@@ -36,7 +36,7 @@ fn build(
     let mut builder = Builder::new(spec, options)?;
     builder.add_batch(&Keys::U64(members)).outcome?;
     builder.add_frequent_batch(&Keys::U64(non_members), Some(weights)).outcome?;
-    assert_eq!((builder.count(), builder.frequent_count()), (members.len() as u64, non_members.len() as u64));
+    assert_eq!((builder.key_count(), builder.frequent_count()), (members.len() as u64, non_members.len() as u64));
     builder.finish()
 }
 
@@ -176,7 +176,7 @@ fn bytes_depend_on_the_keys_alone() {
             members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
         }
         assert!(image(&builder.finish().unwrap()) == expected);
-        assert_eq!((builder.count(), builder.frequent_count()), (0, 0));
+        assert_eq!((builder.key_count(), builder.frequent_count()), (0, 0));
     }
 }
 
@@ -326,7 +326,7 @@ fn a_key_on_both_sides_is_a_contradiction() {
                 let error = builder.finish().map(drop).unwrap_err();
                 assert_eq!(error.status(), Status::Contradiction);
                 assert!(error.message().contains(&format!("{:#018x}", mix(both))), "{error}");
-                assert_eq!((builder.count(), builder.frequent_count()), (count, count + 1));
+                assert_eq!((builder.key_count(), builder.frequent_count()), (count, count + 1));
             }
         }
     }
@@ -438,7 +438,7 @@ fn forged_levels_are_found() {
             forged[256 / 8 + level] ^= 1 << bit | 1 << 10;
             let start = std::ptr::NonNull::new(forged.as_mut_ptr().cast::<u8>()).unwrap();
             // SAFETY: the words outlive the handle, and nobody else uses them.
-            let opened = unsafe { petal::open_buffer(start, image.len(), &OpenOptions::default()) };
+            let opened = unsafe { petal::open_in_buffer(start, image.len(), &OpenOptions::default()) };
             let Ok(opened) = opened else { continue };
             let checked = opened.payload().check_payload();
             assert!(checked.is_err_and(|error| error.status() == Status::Corrupt), "level {number}, bit {bit}");

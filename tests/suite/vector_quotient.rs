@@ -7,7 +7,7 @@ use petal::blocks::fingerprint_table::FingerprintTable;
 use petal::kinds::vector_quotient::layout::{Blocks, VectorQuotient, block};
 use petal::kinds::vector_quotient::{self, ROW, TAG_BITS};
 use petal::simd::{Instructions, available};
-use petal::{Filter, HashFunction, Image, Keys, SecretKey, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Keys, Secret, Spec, Status, create};
 
 /// A spec with this number of blocks, and of bits of a tag.
 fn spec(blocks: u64, tag_bits: u32) -> Spec {
@@ -161,7 +161,7 @@ fn a_removal_of_an_absent_key_loses_one_other_at_most() {
 /// keys behave like any others.
 #[test]
 fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
-    const SECRET: SecretKey = *b"nobody knows it.";
+    const SECRET: Secret = *b"nobody knows it.";
     let sized = |hash, key| Spec { kind: Some(ROW.kind), capacity: 2000, hash, secret: key, ..Spec::default() };
     let public = sized(HashFunction::Xxh3, None);
     let mut attacked = create(&public).unwrap();

@@ -39,17 +39,17 @@ import (
 	"github.com/petal-filter/petal/bindings/go/internal/secret"
 )
 
-// SecretKey is a secret key of 16 bytes; all zeros is none. A SecretKey does not print itself: package fmt and the
+// Secret is a secret key of 16 bytes; all zeros is none. A Secret does not print itself: package fmt and the
 // encoders of JSON and XML write "secret", or "none". Arrays of 16 bytes can be assigned to it. UnmarshalText takes a
 // key in 32 hexadecimal digits. (Package fmt does not ask values in unexported fields how they print, so give a type
 // that has such a field a String method.)
-type SecretKey = secret.Key
+type Secret = secret.Key
 
 // OpenOptions say how to read a filter. A nil *OpenOptions is the zero value.
 type OpenOptions struct {
 	// Secret is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the
 	// filter opens, takes hashes and merges, but takes no keys, and says true of every key.
-	Secret SecretKey
+	Secret Secret
 }
 
 // Filter is a filter in memory. Get one from [New], [Open], [Load] or [Read]; the zero value is a closed filter, into

@@ -98,7 +98,7 @@ type Spec struct {
 	// Seed is the seed of [XXH3] and [XXH64], and your tag for [External]. A seed is not a secret.
 	Seed uint64 `json:"seed,omitzero"`
 	// Secret is the secret key of [SipHash13], not all zeros. Files never contain the key.
-	Secret SecretKey `json:"-"`
+	Secret Secret `json:"-"`
 	// Parameters are the parameters that only some kinds take, by name: numbers as digits, choices by name.
 	//
 	//   - foldable, of all three kinds: 1 rounds the size up, by less than 0.8 %, so that the filter can be folded by many
@@ -124,7 +124,7 @@ func (s Spec) String() string {
 	set.Add("bits", s.Bits, s.Bits != 0)
 	set.Add("hashes", s.Hashes, s.Hashes != 0)
 	set.Add("seed", s.Seed, s.Seed != 0)
-	set.Add("secret", "given", s.Secret != SecretKey{})
+	set.Add("secret", "given", s.Secret != Secret{})
 	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
 		set.Add(name, s.Parameters[name], true)
 	}
@@ -323,7 +323,7 @@ func (s Spec) header() (image.Header, error) {
 
 // identifier checks the hash function with its seed or secret, and returns the identifier for the image.
 func (r *request) identifier() (uint64, error) {
-	given := r.Secret != SecretKey{}
+	given := r.Secret != Secret{}
 	switch {
 	case r.Hash == DigestHash:
 		return 0, fmt.Errorf("%w: this package makes no filters of digests; package petal does", ErrUnsupported)

@@ -56,7 +56,7 @@ import (
 type OpenOptions struct {
 	// Secret is the secret key of a filter whose hash function is SipHash-1-3; all zeros is none. Without the key the
 	// filter opens and answers lookups of hashes, but says true of every key.
-	Secret SecretKey
+	Secret Secret
 }
 
 // Filter is an opened filter. The zero value is a closed filter, and so is nil.

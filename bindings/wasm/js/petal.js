@@ -577,7 +577,7 @@ export class Petal {
     if (!(bytes instanceof Uint8Array)) throw new TypeError("an image is a Uint8Array");
     const engine = this.#engine;
     const open = (at) => engine.withBytes(bytes, (start) => engine.call("petal_open", start, bytes.length, at));
-    const handle = secret === undefined ? open(0) : engine.withBytes(secretKey(secret), open);
+    const handle = secret === undefined ? open(0) : engine.withBytes(secretOf(secret), open);
     engine.call("petal_describe", handle);
     return engine.answers[17] === 1n ? new PetalMap(engine, handle) : new Filter(engine, handle);
   }
@@ -746,7 +746,7 @@ export class Petal {
         engine.call("petal_spec_rate", handle, real(spec.falsePositiveRate, "falsePositiveRate"));
       }
       if (spec.secret !== undefined) {
-        engine.withBytes(secretKey(spec.secret), (start) => engine.call("petal_spec_secret", handle, start));
+        engine.withBytes(secretOf(spec.secret), (start) => engine.call("petal_spec_secret", handle, start));
       }
       for (const [parameter, value] of Object.entries(spec.parameters ?? {})) {
         const text = String(value);
@@ -785,7 +785,7 @@ function opened(image, type, other, call) {
   throw new PetalError(UNSUPPORTED, `the kind ${kind} is ${other}: open it with ${call}`);
 }
 
-function secretKey(secret) {
+function secretOf(secret) {
   if (!(secret instanceof Uint8Array) || secret.length !== 16) throw new TypeError("a secret key is a Uint8Array of 16 bytes");
   return secret;
 }

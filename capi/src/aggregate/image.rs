@@ -55,7 +55,7 @@ pub unsafe extern "C" fn petal_aggregate_open_in_buffer(
     boundary!(error, [buffer, given options, give aggregate], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        aggregate.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
+        aggregate.made(|| unsafe { petal_core::open_in_buffer_as(base, length, &options) })
     })
 }
 

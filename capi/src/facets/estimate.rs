@@ -87,7 +87,7 @@ pub unsafe extern "C" fn petal_filter_estimate_overlap(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read filter, read other, fill comparison], {
-        let found = petal_core::compare(filter, other)?;
+        let found = petal_core::estimate_overlap(filter, other)?;
         comparison.set(petal_filter_overlap {
             struct_size: 0,
             first_count: to_c(found.first),

@@ -121,7 +121,7 @@ pub unsafe extern "C" fn petal_index_next_row(index: *const petal_index) -> u64 
 /// Returns how many rows there are, without those that were removed. Reads a bit of each row. 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_index_row_count(index: *const petal_index) -> u64 {
-    number!([read index], index.len())
+    number!([read index], index.row_count())
 }
 
 /// Returns the number of bits of a row; 0 for NULL.
@@ -215,7 +215,7 @@ pub unsafe extern "C" fn petal_index_arrange(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read index, give arranged], {
-        let capacity = if capacity == 0 { index.len().max(1) } else { capacity };
+        let capacity = if capacity == 0 { index.row_count().max(1) } else { capacity };
         arranged.made(|| index.arrange(capacity))
     })
 }
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn petal_index_arrange_both(
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read index, read other, give merged], {
-        let capacity = if capacity == 0 { (index.len() + other.len()).max(1) } else { capacity };
+        let capacity = if capacity == 0 { (index.row_count() + other.row_count()).max(1) } else { capacity };
         merged.made(|| index.arrange_both(other, capacity))
     })
 }

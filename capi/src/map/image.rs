@@ -59,7 +59,7 @@ pub unsafe extern "C" fn petal_map_open_in_buffer(
     boundary!(error, [buffer, given options, give map], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        map.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
+        map.made(|| unsafe { petal_core::open_in_buffer_as(base, length, &options) })
     })
 }
 

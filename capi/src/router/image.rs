@@ -56,7 +56,7 @@ pub unsafe extern "C" fn petal_router_open_in_buffer(
     boundary!(error, [buffer, given options, give router], {
         let base = base_of(buffer, length)?;
         // SAFETY: by the conventions `buffer` has `length` writable bytes for as long as the handle lives.
-        router.made(|| unsafe { petal_core::open_buffer_as(base, length, &options) })
+        router.made(|| unsafe { petal_core::open_in_buffer_as(base, length, &options) })
     })
 }
 

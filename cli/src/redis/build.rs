@@ -169,7 +169,7 @@ impl Maker {
 }
 
 /// The digits of a secret key.
-pub fn hexadecimal(key: &petal::SecretKey) -> String {
+pub fn hexadecimal(key: &petal::Secret) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -424,7 +424,7 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name.
-    pub fn readable_view(&self) -> Result<View<'_>> {
+    pub fn view(&self) -> Result<View<'_>> {
         self.kind.view().ok_or_else(|| {
             let name = self.base().row().name;
             error!(Unsupported, "kind = {name} has no layout with a name, so there are no views of it")
@@ -440,12 +440,12 @@ impl Filter {
     /// [`Status::Unsupported`] if the layout has no name, if programs cannot insert into it, or if the handle is not
     /// for a single writer; [`Status::Corrupt`] if an image does not match its checksums; the system's errors.
     pub fn writable_view(&mut self) -> Result<View<'_>> {
-        if !self.readable_view()?.layout.is_insertable() {
+        if !self.view()?.layout.is_insertable() {
             let name = self.base().row().name;
             return Err(error!(Unsupported, "kind = {name} has views for lookups only"));
         }
         self.base_mut().writable()?;
-        self.readable_view()
+        self.view()
     }
 
     /// The kernel and words for a single key, for kinds whose keys go through a kernel.

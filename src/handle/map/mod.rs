@@ -111,7 +111,7 @@ impl Map {
     ///
     /// # Errors
     /// [`Status::Unsupported`] if the layout has no name.
-    pub fn readable_view(&self) -> Result<View<'_>> {
+    pub fn view(&self) -> Result<View<'_>> {
         self.kind.view().ok_or_else(|| {
             let name = self.base().row().name;
             error!(Unsupported, "kind = {name} has no layout with a name, so there are no views of it")

@@ -12,7 +12,7 @@ pub mod sweep;
 use petal::registry;
 use petal::{
     Builder, BuilderOptions, Capabilities, Domain, Filter, HashFunction, Image, Keys, Mode, OpenOptions, Overfill,
-    Parameter, Result, Row, SecretKey, Spec, Status, Taken,
+    Parameter, Result, Row, Secret, Spec, Status, Taken,
 };
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
@@ -97,7 +97,7 @@ pub fn mix(mut x: u64) -> u64 {
 }
 
 /// The secret key of keyed filters.
-pub const SECRET: SecretKey = *b"0123456789abcdef";
+pub const SECRET: Secret = *b"0123456789abcdef";
 
 /// A kind with values for all of its parameters.
 #[derive(Clone)]
@@ -388,7 +388,7 @@ impl Buffer {
     }
 
     /// The result of `with` for the filter that is opened in the buffer.
-    pub fn open<T>(&mut self, mode: Mode, key: Option<SecretKey>, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
+    pub fn open<T>(&mut self, mode: Mode, key: Option<Secret>, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         self.open_as(mode, key, with)
     }
 
@@ -396,13 +396,13 @@ impl Buffer {
     pub fn open_as<H: Image, T>(
         &mut self,
         mode: Mode,
-        key: Option<SecretKey>,
+        key: Option<Secret>,
         with: impl FnOnce(Result<&mut H>) -> T,
     ) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the handle is dropped before.
         match unsafe {
-            petal::open_buffer_as(start, length, &OpenOptions { mode, secret: key, ..OpenOptions::default() })
+            petal::open_in_buffer_as(start, length, &OpenOptions { mode, secret: key, ..OpenOptions::default() })
         } {
             Ok(mut handle) => with(Ok(&mut handle)),
             Err(error) => with(Err(error)),
@@ -413,7 +413,7 @@ impl Buffer {
     pub fn create<T>(&mut self, spec: &Spec, with: impl FnOnce(Result<&mut Filter>) -> T) -> T {
         let (start, length) = (self.start(), self.length);
         // SAFETY: the words are borrowed until this returns, and the filter is dropped before.
-        match unsafe { petal::create_in(spec, start, length) } {
+        match unsafe { petal::new_in_buffer(spec, start, length) } {
             Ok(mut filter) => with(Ok(&mut filter)),
             Err(error) => with(Err(error)),
         }

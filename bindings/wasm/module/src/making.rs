@@ -5,8 +5,8 @@ use crate::memory::text;
 use crate::outcome::{answer, answer_real, run};
 use petal::format::image_bytes;
 use petal::{
-    Builder, BuilderOptions, Error, HashFunction, KindId, MapBuilder, Result, SecretKey, Spec, Status, create,
-    create_map, expected_false_positive_rate, geometry, parameter_of, registry, row_of,
+    Builder, BuilderOptions, Error, HashFunction, KindId, MapBuilder, Result, Secret, Spec, Status, create, create_map,
+    expected_false_positive_rate, geometry, parameter_of, registry, row_of,
 };
 
 /// A spec with every default.
@@ -88,7 +88,7 @@ pub extern "C" fn petal_spec_rate(handle: u32, rate: f64) -> i32 {
 /// # Safety
 /// 16 bytes from `secret` on are readable.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_spec_secret(handle: u32, secret: *const SecretKey) -> i32 {
+pub unsafe extern "C" fn petal_spec_secret(handle: u32, secret: *const Secret) -> i32 {
     // SAFETY: the caller's promise.
     let secret = unsafe { secret.as_ref().copied() };
     with_spec(handle, |spec| {

@@ -3,7 +3,7 @@
 use crate::handles::{Held, hold};
 use crate::memory::slice;
 use crate::outcome::run;
-use petal::{OpenOptions, SecretKey, load_as};
+use petal::{OpenOptions, Secret, load_as};
 #[cfg(feature = "maps")]
 use petal::{Result, format::Header, registry};
 
@@ -12,7 +12,7 @@ use petal::{Result, format::Header, registry};
 /// # Safety
 /// `length` bytes from `start` on are readable, and 16 from `secret` on unless it is null.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn petal_open(start: *const u8, length: usize, secret: *const SecretKey) -> i32 {
+pub unsafe extern "C" fn petal_open(start: *const u8, length: usize, secret: *const Secret) -> i32 {
     // SAFETY: the caller's promise.
     let (bytes, secret) = unsafe { (slice(start, length), secret.as_ref().copied()) };
     run(|| {

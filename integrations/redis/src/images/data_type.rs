@@ -87,7 +87,7 @@ impl DataType for Stored {
     }
 
     fn write(&self, to: &mut Writer) {
-        match (self, self.secret_key()) {
+        match (self, self.secret()) {
             (Stored::Part(_), _) => to.unsigned(PART),
             (_, None) => to.unsigned(WHOLE),
             (_, Some(key)) => {
@@ -122,7 +122,7 @@ impl DataType for Stored {
         {
             at += chunk.len();
             let end = 1 + at as u64;
-            match self.secret_key().filter(|_| at == self.length()) {
+            match self.secret().filter(|_| at == self.length()) {
                 Some(key) => {
                     to.chunk_with(c"PETAL.IMPORT", end, &chunk, [c"SECRET".to_bytes(), digits(&key).as_bytes()])
                 }

@@ -5,7 +5,7 @@ use super::{Items, NOT_FOUND, NOT_WHOLE, filter, map, number, value};
 use crate::server::key::Key;
 use crate::server::lent::Lent;
 use crate::server::{Argument, Context, Refusal};
-use petal::{Answers, Base, Capabilities, Comparison, Estimate, HashFunction, Image, compare, registry};
+use petal::{Answers, Base, Capabilities, Estimate, HashFunction, Image, Overlap, estimate_overlap, registry};
 
 /// `PETAL.EXISTS key item`
 pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
@@ -100,7 +100,7 @@ pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
         return Err(NOT_FOUND);
     }
     context.beside(arguments, bytes, busy, move || {
-        let of_two = |other: &Stored| Ok::<_, Refusal>(compare(filter(&values[0])?, filter(other)?)?);
+        let of_two = |other: &Stored| Ok::<_, Refusal>(estimate_overlap(filter(&values[0])?, filter(other)?)?);
         let of_one = || Ok::<_, Refusal>(petal::estimate(filter(&values[0])?)?);
         let found = match values.get(1) {
             Some(other) => of_two(other).map(Ok),
@@ -117,7 +117,7 @@ pub fn estimate(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
     })
 }
 
-fn reply_comparison(context: &Context, comparison: &Comparison) {
+fn reply_comparison(context: &Context, comparison: &Overlap) {
     let estimates = [
         ("first", comparison.first),
         ("second", comparison.second),

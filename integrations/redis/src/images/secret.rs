@@ -1,13 +1,13 @@
 //! Secret keys of filters that hash with one: as words of commands, and new ones.
 
 use crate::server::{Argument, Context, Refusal};
-use petal::SecretKey;
+use petal::Secret;
 
 /// The secret key of an argument in 32 hexadecimal digits, or a new key for NEW.
 ///
 /// # Errors
 /// [`Refusal::Said`] for anything else.
-pub fn of(context: &Context, word: Option<&Argument>) -> Result<SecretKey, Refusal> {
+pub fn of(context: &Context, word: Option<&Argument>) -> Result<Secret, Refusal> {
     let word = word.ok_or(NO_KEY)?;
     if word.is("NEW") {
         return Ok(context.random());
@@ -32,7 +32,7 @@ pub fn hide(context: &Context, arguments: &[Argument], options: usize) {
 }
 
 /// The digits of a key.
-pub fn digits(key: &SecretKey) -> String {
+pub fn digits(key: &Secret) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use petal::format::{HEADER_LENGTH, Header};
 use petal::storage::try_vec;
-use petal::{Filter, Image, Map, OpenOptions, Result, SecretKey, Status, image, load_as, registry};
+use petal::{Filter, Image, Map, OpenOptions, Result, Secret, Status, image, load_as, registry};
 
 use crate::server::words::bytes;
 
@@ -21,7 +21,7 @@ impl Stored {
     ///
     /// # Errors
     /// The errors of opening the image.
-    pub fn of_image(image: &[u8], key: Option<SecretKey>) -> Result<Stored> {
+    pub fn of_image(image: &[u8], key: Option<Secret>) -> Result<Stored> {
         let (header, _) = Header::read(|start| {
             let length = start.len().min(image.len());
             start[..length].copy_from_slice(&image[..length]);
@@ -35,10 +35,10 @@ impl Stored {
     }
 
     /// The secret key, if the filter or map has one and the module knows it.
-    pub fn secret_key(&self) -> Option<SecretKey> {
+    pub fn secret(&self) -> Option<Secret> {
         match self {
-            Stored::Filter(filter) => filter.base().hasher().secret_key().copied(),
-            Stored::Map(map) => map.base().hasher().secret_key().copied(),
+            Stored::Filter(filter) => filter.base().hasher().secret().copied(),
+            Stored::Map(map) => map.base().hasher().secret().copied(),
             Stored::Part(_) => None,
         }
     }

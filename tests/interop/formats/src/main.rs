@@ -8,7 +8,7 @@
 mod sbbf;
 
 use petal::interop::{self, Format};
-use petal::{Builder, BuilderOptions, Filter, HashFunction, SecretKey, Spec};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, Secret, Spec};
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -98,7 +98,7 @@ fn make(folder: &Path, format: &Format, variant: Option<&str>, size: &Size) -> O
 }
 
 /// The key for formats whose bytes do not contain it.
-const KEY: &SecretKey = b"0123456789abcdef";
+const KEY: &Secret = b"0123456789abcdef";
 
 /// The filter of this spec with `keys` keys.
 fn filled(spec: &Spec, keys: u64) -> Outcome<Filter> {
