@@ -55,8 +55,10 @@ fn common_in(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
         let mut sums = [0_u64; 4];
         // SAFETY: four words are 32 bytes, which are ours.
         unsafe { _mm256_storeu_si256(sums.as_mut_ptr().cast(), sum) };
-        let last = rest.iter().zip(row_rest).map(|(a, b)| (a & b.load(Ordering::Relaxed)).count_ones());
-        *count = sums.iter().sum::<u64>() as u32 + last.sum::<u32>();
+        *count = sums.iter().sum::<u64>() as u32;
+        for (a, b) in rest.iter().zip(row_rest) {
+            *count += (a & b.load(Ordering::Relaxed)).count_ones();
+        }
     }
 }
 
@@ -85,7 +87,8 @@ fn near_in<const FIRST: usize, const LEVELS: usize>(
         *asked = _mm256_set1_epi64x(word.cast_signed());
     }
     // A vector has the lanes of half a block.
-    let [coarse, second, third] = levels.map(|level| level.as_chunks::<4>().0);
+    let [coarse, second, third] = *levels;
+    let (coarse, second, third) = (coarse.as_chunks::<4>().0, second.as_chunks::<4>().0, third.as_chunks::<4>().0);
     let most = _mm256_set1_epi64x(most.into());
     let mut found = 0;
     for (block, words) in coarse.chunks_exact(2 * FIRST).enumerate() {

@@ -83,7 +83,8 @@ fn near_in<const FIRST: usize, const LEVELS: usize>(
     for (asked, word) in asked.iter_mut().zip(query) {
         *asked = _mm512_set1_epi64(word.cast_signed());
     }
-    let [coarse, second, third] = levels.map(|level| level.as_chunks::<8>().0);
+    let [coarse, second, third] = *levels;
+    let (coarse, second, third) = (coarse.as_chunks::<8>().0, second.as_chunks::<8>().0, third.as_chunks::<8>().0);
     let (most, lanes) = (_mm512_set1_epi64(most.into()), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
     let mut found = 0;
     for (block, words) in coarse.chunks_exact(FIRST).enumerate() {

@@ -225,8 +225,9 @@ macro_rules! kernel {
                 let mut some = [0; WIDTH];
                 some.iter_mut().zip(&hashes[i..]).for_each(|(to, from)| *to = *from);
                 let hash = mix(load(&some));
-                for (to, [power, first]) in places.iter_mut().zip(&powers) {
-                    let at = add(all(*first), reduce(multiply(hash, all(*power)), bits));
+                for (age, to) in places.iter_mut().enumerate() {
+                    let [power, first] = powers[age];
+                    let at = add(all(first), reduce(multiply(hash, all(power)), bits));
                     store(&mut to.words, right(at, 6));
                     store(&mut to.masks, left_each(all(1), and(at, all(63))));
                 }
@@ -242,7 +243,7 @@ macro_rules! kernel {
             }
             for i in (0..hashes.len()).step_by(WIDTH) {
                 let later = i + ahead * WIDTH;
-                let [now, next] = [i, later].map(|i| i / WIDTH % (ahead + 1));
+                let (now, next) = (i / WIDTH % (ahead + 1), later / WIDTH % (ahead + 1));
                 if later < hashes.len() {
                     find(later, &mut places[next][..young]);
                 }

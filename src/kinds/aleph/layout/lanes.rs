@@ -116,8 +116,8 @@ macro_rules! kernel {
         #[inline]
         #[target_feature(enable = $features)]
         fn of_each(segments: &Segments, divided: Mask, of: impl Fn(&Shape) -> u64) -> Vector {
-            let [whole, part] = segments.shapes.each_ref().map(of);
-            choose(divided, all(part), all(whole))
+            let [whole, part] = &segments.shapes;
+            choose(divided, all(of(part)), all(of(whole)))
         }
 
         /// Finds the places of the keys of a group.

@@ -266,8 +266,10 @@ fn fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m512i) -> (__m512i, __m512i) {
-    let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
-    let [first_mask, all] = [masks.as_ptr().addr(), masks.len()].map(|number| _mm512_set1_epi64(number as i64));
+    let first = _mm512_set1_epi64(words.addr() as i64);
+    let blocks = _mm512_set1_epi64((length / BLOCK_WORDS) as i64);
+    let first_mask = _mm512_set1_epi64(masks.as_ptr().addr() as i64);
+    let all = _mm512_set1_epi64(masks.len() as i64);
     move |keys| (places(first, blocks, keys), masks_of(first_mask, all, keys))
 }
 

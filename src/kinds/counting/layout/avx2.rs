@@ -36,14 +36,40 @@ struct Line([Four; 2]);
 /// The words with the counters of a key, all different.
 struct Words {
     at: Line,
+    halves: [Half; 2],
+}
+
+/// The words with four counters.
+struct Half {
     /// The words before a change.
-    before: [__m256i; 2],
+    before: __m256i,
     /// A one in the lowest bit of each counter.
-    ones: [__m256i; 2],
-    /// The lanes that have a counter, with all bits set: of those that are 0, and of those that have their greatest
-    /// value.
-    zero: [__m256i; 2],
-    full: [__m256i; 2],
+    ones: __m256i,
+    /// The lanes with all bits set whose counters are 0, and those whose counters have their greatest value.
+    zero: __m256i,
+    full: __m256i,
+}
+
+impl Half {
+    /// The counters at these places, which are in these words.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn new(before: __m256i, places: __m256i) -> Half {
+        let counters = counters_in(before, places);
+        Half {
+            before,
+            ones: _mm256_sllv_epi64(all(1), shifts(places)),
+            zero: _mm256_cmpeq_epi64(counters, _mm256_setzero_si256()),
+            full: _mm256_cmpeq_epi64(counters, all(GREATEST)),
+        }
+    }
+
+    /// A one for each counter that may still change.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn steps(&self) -> __m256i {
+        _mm256_andnot_si256(self.full, self.ones)
+    }
 }
 
 /// The vector of eight numbers of 32 bits.
@@ -61,13 +87,29 @@ const ROTATIONS: [[u32; 8]; 4] =
 /// The numbers of two vectors.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn stored(vectors: [__m256i; 2]) -> Line {
+fn stored([first, second]: [__m256i; 2]) -> Line {
     let mut line = Line([[0; WIDTH]; 2]);
-    line.0.iter_mut().zip(vectors).for_each(|(to, vector)| store(to, vector));
+    store(&mut line.0[0], first);
+    store(&mut line.0[1], second);
     line
 }
 
-/// The counters at four places. A closure for [`Fours::counters`] would stay a call.
+/// The bits of their words below the counters at these places.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn shifts(places: __m256i) -> __m256i {
+    _mm256_and_si256(_mm256_slli_epi64::<2>(places), all(60))
+}
+
+/// The counters at these places, which are in these words.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn counters_in(words: __m256i, places: __m256i) -> __m256i {
+    _mm256_and_si256(_mm256_srlv_epi64(words, shifts(places)), all(GREATEST))
+}
+
+/// The counters at four places. Like all that the loops below call, it takes no closure over an array, which would
+/// stay a call where parts of a crate are not optimised together.
 ///
 /// # Safety
 /// The places are below the number of counters, all of which lie in the words.
@@ -78,9 +120,19 @@ unsafe fn counters_at(words: &[AtomicU64], places: __m256i) -> __m256i {
     store(&mut at, _mm256_srli_epi64::<4>(places));
     // SAFETY: the words have all counters, as the safety section asks.
     let read = |lane: usize| unsafe { words.get_unchecked(at[lane] as usize) }.load(Ordering::Relaxed) as i64;
-    let read = _mm256_set_epi64x(read(3), read(2), read(1), read(0));
-    let shifts = _mm256_and_si256(_mm256_slli_epi64::<2>(places), all(60));
-    _mm256_and_si256(_mm256_srlv_epi64(read, shifts), all(GREATEST))
+    counters_in(_mm256_set_epi64x(read(3), read(2), read(1), read(0)), places)
+}
+
+/// The words at four places.
+///
+/// # Safety
+/// All places are in the words.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn words_at(words: &[u64], at: &Four) -> __m256i {
+    // SAFETY: all places are in the words, as the safety section asks.
+    let read = |lane: usize| unsafe { *words.get_unchecked(at[lane] as usize) } as i64;
+    _mm256_set_epi64x(read(3), read(2), read(1), read(0))
 }
 
 /// The highest bit of each lane of two vectors.
@@ -142,7 +194,9 @@ impl Fours {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn vectors(self, hash: u64) -> [__m256i; 2] {
-        POWERS.map(|powers| reduce(multiply(all(hash), load(&powers)), all(self.0.range)))
+        let [first, second] = &POWERS;
+        let (hash, range) = (all(hash), all(self.0.range));
+        [reduce(multiply(hash, load(first)), range), reduce(multiply(hash, load(second)), range)]
     }
 
     /// The words with the counters of a hash. `None` if two counters are in one word.
@@ -153,9 +207,9 @@ impl Fours {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn words(self, words: &[u64], hash: u64) -> Option<Words> {
         let places = self.vectors(hash);
-        let at = places.map(|places| _mm256_srli_epi64::<4>(places));
+        let at = [_mm256_srli_epi64::<4>(places[0]), _mm256_srli_epi64::<4>(places[1])];
         // All places as one vector of 32 bits each. Each pair of lanes is compared, some of them twice.
-        let [first, second] = at.map(|at| _mm256_castsi256_ps(at));
+        let (first, second) = (_mm256_castsi256_ps(at[0]), _mm256_castsi256_ps(at[1]));
         let own = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(first, second));
         let is_own = _mm256_cmpgt_epi32(_mm256_set1_epi32(self.0.hashes as i32), halves(&INTERLEAVED));
         let own = _mm256_blendv_epi8(halves(&NOWHERE), own, is_own);
@@ -167,20 +221,9 @@ impl Fours {
             return None;
         }
         let at = stored(at);
-        let before = at.0.map(|at| {
-            // SAFETY: a place is below the number of counters, all of which lie in the words.
-            let read = |lane: usize| unsafe { *words.get_unchecked(at[lane] as usize) } as i64;
-            _mm256_set_epi64x(read(3), read(2), read(1), read(0))
-        });
-        let shifts = places.map(|places| _mm256_and_si256(_mm256_slli_epi64::<2>(places), all(60)));
-        let counters = [0, 1].map(|i| _mm256_and_si256(_mm256_srlv_epi64(before[i], shifts[i]), all(GREATEST)));
-        Some(Words {
-            at,
-            before,
-            ones: shifts.map(|shifts| _mm256_sllv_epi64(all(1), shifts)),
-            zero: counters.map(|counters| _mm256_cmpeq_epi64(counters, _mm256_setzero_si256())),
-            full: counters.map(|counters| _mm256_cmpeq_epi64(counters, all(GREATEST))),
-        })
+        // SAFETY: a place is below the number of counters, all of which lie in the words.
+        let before = unsafe { [words_at(words, &at.0[0]), words_at(words, &at.0[1])] };
+        Some(Words { at, halves: [Half::new(before[0], places[0]), Half::new(before[1], places[1])] })
     }
 
     /// Writes words to the places of [`Fours::words`].
@@ -215,7 +258,8 @@ impl Fours {
     unsafe fn look_up(self, words: &[AtomicU64], hash: u64) -> bool {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
-        let zero = counters.map(|counters| _mm256_cmpeq_epi64(counters, _mm256_setzero_si256()));
+        let none = _mm256_setzero_si256();
+        let zero = [_mm256_cmpeq_epi64(counters[0], none), _mm256_cmpeq_epi64(counters[1], none)];
         eight_signs(zero) & self.lanes() == 0
     }
 
@@ -234,12 +278,11 @@ impl Fours {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn add_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
-        let found = unsafe { self.words(words, hash) }?;
-        let more = [0, 1].map(|i| _mm256_andnot_si256(found.full[i], found.ones[i]));
-        let after = [0, 1].map(|i| _mm256_add_epi64(found.before[i], more[i]));
+        let Words { at, halves: [a, b] } = unsafe { self.words(words, hash) }?;
+        let after = [_mm256_add_epi64(a.before, a.steps()), _mm256_add_epi64(b.before, b.steps())];
         // SAFETY: as above, and the places are those of these words.
-        unsafe { self.write(words, &found.at, after) };
-        Some(eight_signs(found.zero) & self.lanes() != 0)
+        unsafe { self.write(words, &at, after) };
+        Some(eight_signs([a.zero, b.zero]) & self.lanes() != 0)
     }
 
     /// # Safety
@@ -267,13 +310,12 @@ impl Fours {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn subtract_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
-        let found = unsafe { self.words(words, hash) }?;
-        let is_there = eight_signs(found.zero) & self.lanes() == 0;
+        let Words { at, halves: [a, b] } = unsafe { self.words(words, hash) }?;
+        let is_there = eight_signs([a.zero, b.zero]) & self.lanes() == 0;
         if is_there {
-            let less = [0, 1].map(|i| _mm256_andnot_si256(found.full[i], found.ones[i]));
-            let after = [0, 1].map(|i| _mm256_sub_epi64(found.before[i], less[i]));
+            let after = [_mm256_sub_epi64(a.before, a.steps()), _mm256_sub_epi64(b.before, b.steps())];
             // SAFETY: as above, and the places are those of these words.
-            unsafe { self.write(words, &found.at, after) };
+            unsafe { self.write(words, &at, after) };
         }
         Some(is_there)
     }

@@ -62,7 +62,9 @@ impl Group {
             (*start, *end) = reader.codes_of(*bucket);
         }
         if ring::is_far(reader.words.len()) {
-            starts.iter().chain(&ends).for_each(|bit| ring::fetch_word(reader.words, (bit / 64) as usize));
+            for bits in [&starts, &ends] {
+                bits.iter().for_each(|bit| ring::fetch_word(reader.words, (bit / 64) as usize));
+            }
         }
         self.starts[i].set(starts);
         self.ends[i].set(ends);

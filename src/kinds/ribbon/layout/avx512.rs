@@ -296,8 +296,8 @@ fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Grou
         keys.iter_mut().zip([shard, begin, x, z]).for_each(|(to, from)| store(to, from));
         while bumped != 0 {
             let i = bumped.trailing_zeros() as usize;
-            let [shard, begin, x, z] = keys.map(|numbers| numbers[i]);
-            found.set_row(from + i, &array.find_bumped(shard, begin, x, z));
+            let [shard, begin, x, z] = &keys;
+            found.set_row(from + i, &array.find_bumped(shard[i], begin[i], x[i], z[i]));
             bumped &= bumped - 1;
         }
     }

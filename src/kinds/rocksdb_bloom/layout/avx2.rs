@@ -22,13 +22,14 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     let (state, mut missing) = (_mm256_set1_epi32((key >> 32) as i32), _mm256_setzero_si256());
     for (eight, powers) in POWERS.as_chunks::<8>().0.iter().enumerate().take(masks.len().div_ceil(8)) {
-        let powers = powers.map(|power| power as i32);
-        let [a, b, c, d, e, f, g, h] = powers;
-        let states = _mm256_mullo_epi32(state, _mm256_setr_epi32(a, b, c, d, e, f, g, h));
+        // SAFETY: eight powers of 32 bits are 32 readable bytes.
+        let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
+        let states = _mm256_mullo_epi32(state, powers);
         // Four bits choose the lane: three of them among the eight of a half, and the highest of all the half.
         let lane = _mm256_srli_epi32::<28>(states);
-        let halves = [low, high].map(|half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, lane)));
-        let lanes = _mm256_castps_si256(_mm256_blendv_ps(halves[0], halves[1], _mm256_castsi256_ps(states)));
+        let (low, high) = (_mm256_permutevar8x32_epi32(low, lane), _mm256_permutevar8x32_epi32(high, lane));
+        let (low, high) = (_mm256_castsi256_ps(low), _mm256_castsi256_ps(high));
+        let lanes = _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(states)));
         let bit = _mm256_and_si256(_mm256_srli_epi32::<23>(states), _mm256_set1_epi32(31));
         let bits = _mm256_sllv_epi32(_mm256_set1_epi32(1), bit);
         // Only as many bits count as the key has.

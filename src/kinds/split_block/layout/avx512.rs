@@ -246,6 +246,7 @@ fn fills_counted(words: &[AtomicU64]) -> Fills {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 fn preparation(words: *const u64, length: usize) -> impl Fn(__m512i) -> (__m512i, __m512i) {
-    let [first, blocks] = [words.addr(), length / BLOCK_WORDS].map(|number| _mm512_set1_epi64(number as i64));
+    let first = _mm512_set1_epi64(words.addr() as i64);
+    let blocks = _mm512_set1_epi64((length / BLOCK_WORDS) as i64);
     move |keys| (places(first, blocks, keys), keys)
 }

@@ -59,7 +59,8 @@ fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
     let (low, high) = unsafe { (load_half_line::<0>(line.start()), load_half_line::<32>(line.start())) };
     if BITS == 8 {
         let tag = _mm256_set1_epi8(tag as i8);
-        let [low, high] = [low, high].map(|half| _mm256_movemask_epi8(_mm256_cmpeq_epi8(half, tag)) as u32);
+        let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, tag)) as u32;
+        let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, tag)) as u32;
         return (u64::from(high) << 32 | u64::from(low)) >> 16;
     }
     let tag = _mm256_set1_epi16(tag as i16);

@@ -73,7 +73,7 @@ impl Instructed for Lines {
 #[inline]
 fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
     let first = slot + if BITS == 8 { 16 } else { 4 };
-    [u64::MAX, 1].map(|lanes| lanes.unbounded_shl(first))
+    [u64::MAX.unbounded_shl(first), 1_u64.unbounded_shl(first)]
 }
 
 #[inline]

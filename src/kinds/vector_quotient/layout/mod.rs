@@ -26,7 +26,7 @@ pub mod block;
 mod kernel;
 mod measure;
 
-use self::block::{Instructed, Plain, WORDS};
+use self::block::{Instructed, Plain, Run, WORDS};
 use self::kernel::Kernel;
 use super::sizing;
 use crate::batch::ring::{Batch, Few};
@@ -152,11 +152,8 @@ impl Blocks {
         let Place { fingerprint, block, other } = place;
         let blocks = words.as_chunks_mut::<WORDS>().0;
         let (bucket, tag) = block::split::<BITS>(fingerprint);
-        let look = |line: &[u64; WORDS]| {
-            let run = block::run::<BITS, I>(line, bucket);
-            (block::taken::<BITS>(line), run, I::matches::<BITS>(line, run, tag) != 0)
-        };
-        let (first, second) = (look(&blocks[block as usize]), look(&blocks[other as usize]));
+        let first = look::<BITS, I>(&blocks[block as usize], bucket, tag);
+        let second = look::<BITS, I>(&blocks[other as usize], bucket, tag);
         let new = !(first.2 | second.2);
         let (at, (taken, run, _)) = if first.0 <= second.0 { (block, first) } else { (other, second) };
         if taken < block::slots(BITS) {
@@ -214,12 +211,20 @@ fn line(words: &[AtomicU64], block: u64) -> &[AtomicU64; WORDS] {
     &words.as_chunks().0[block as usize]
 }
 
+/// How many slots of a line are taken, the entries of a bucket, and whether one of them has the tag.
+#[inline(always)]
+fn look<const BITS: u32, I: Instructed>(line: &[u64; WORDS], bucket: u32, tag: u64) -> (u32, Run, bool) {
+    let run = block::run::<BITS, I>(line, bucket);
+    (block::taken::<BITS>(line), run, I::matches::<BITS>(line, run, tag) != 0)
+}
+
 /// How many copies of a fingerprint are in its two blocks.
 #[inline(always)]
 fn copies<const BITS: u32, I: Instructed>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u64 {
     let Place { fingerprint, block, other } = blocks.place(hash);
-    let copies = |block| block::matches::<BITS, I>(line(words, block), fingerprint).count_ones();
-    u64::from(copies(block) + copies(other))
+    let first = block::matches::<BITS, I>(line(words, block), fingerprint);
+    let second = block::matches::<BITS, I>(line(words, other), fingerprint);
+    u64::from(first.count_ones() + second.count_ones())
 }
 
 /// A table with its inner loops.

@@ -223,27 +223,29 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
         answers[i / WIDTH] |= u64::from(any_whole(missing)) << (i % WIDTH * WIDTH);
     };
     let eights = &keys.as_chunks::<WIDTH>().0[..count.div_ceil(WIDTH)];
-    for (eight, prepared) in eights.iter().zip(&mut ring[..AHEAD]) {
-        fetch_written(eight);
-        for (pair, to) in pairs.iter().zip(&mut **prepared) {
-            prepare(pair, load(eight), to);
+    for i in 0..AHEAD.min(eights.len()) {
+        fetch_written(&eights[i]);
+        for (p, pair) in pairs.iter().enumerate() {
+            prepare(pair, load(&eights[i]), &mut ring[i][p]);
         }
     }
     for (i, eight) in eights.iter().enumerate() {
         let bits = bits_of_eight(eight);
         let [now, .., next] = &mut ring;
+        let (now, next) = (&now[..pairs.len()], &mut next[..pairs.len()]);
+        let missing_now = &mut missing[..pairs.len()];
         if let Some(later) = eights.get(i + AHEAD) {
             fetch_written(later);
             let later = load(later);
-            for (((pair, to), prepared), missing) in pairs.iter().zip(&mut **next).zip(&**now).zip(&mut *missing) {
-                prepare(pair, later, to);
+            for (p, pair) in pairs.iter().enumerate() {
+                prepare(pair, later, &mut next[p]);
                 // SAFETY: the places were prepared for this pair, whose arrays are in the words.
-                unsafe { test(pair, &bits, prepared, missing) };
+                unsafe { test(pair, &bits, &now[p], &mut missing_now[p]) };
             }
         } else {
-            for ((pair, prepared), missing) in pairs.iter().zip(&**now).zip(&mut *missing) {
+            for (p, pair) in pairs.iter().enumerate() {
                 // SAFETY: the places were prepared for this pair, whose arrays are in the words.
-                unsafe { test(pair, &bits, prepared, missing) };
+                unsafe { test(pair, &bits, &now[p], &mut missing_now[p]) };
             }
         }
         if i > 0 {
@@ -275,7 +277,10 @@ fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) ->
         }
     }
     let bits = _mm512_rolv_epi32(_mm512_set1_epi32(1), bits_of(key));
-    let has = |i: usize| {
+    for i in (0..chain.count()).rev() {
+        if i == written {
+            continue;
+        }
         // SAFETY: the loop above wrote an element for every array.
         let [blocks, masks] = unsafe { places_of[i / WIDTH].assume_init_ref() };
         let missing: u32;
@@ -291,7 +296,9 @@ fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) ->
                 options(pure, readonly, nostack, preserves_flags),
             );
         }
-        missing == 0
-    };
-    (written + 1..chain.count()).rev().any(has) || (0..written.min(chain.count())).rev().any(has)
+        if missing == 0 {
+            return true;
+        }
+    }
+    false
 }
