@@ -86,6 +86,7 @@ test-lint: ## formatting, lints and documentation, of every Rust package and its
 	cd integrations/redis && cargo fmt --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	tests/features.sh
+	tests/inlined.sh blocked split_block bloom fuse cuckoo counting
 	tests/targets.sh
 	cd fuzz && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-features -- -D warnings
 	cd integrations/redis && CARGO_TARGET_DIR="$(abspath $(TARGET))" cargo clippy --locked --all-targets -- -D warnings
@@ -214,6 +215,7 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	PETAL_SOAK=1 cargo test --locked -p petal-suite --test suite -- --include-ignored \
 	  state_machine:: ageing:: stable:: quotient:: cuckoo:: exact_set:: format::
 	tests/features.sh all
+	tests/inlined.sh
 	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
 	cargo bench --locked -p petal-suite --bench soak -- $(SOAK)
 	$(MAKE) --no-print-directory test-registries

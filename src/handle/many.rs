@@ -100,24 +100,36 @@ pub(crate) fn across(
         answers.fill(true, count);
         return Err(error);
     }
-    let Stages { far, near } = if are_near { Stages::default() } else { ACROSS };
-    (0..far.min(count)).for_each(&touch);
-    (0..near.min(count)).for_each(&fetch);
+    if are_near {
+        each(count, answers, ask);
+    } else {
+        let Stages { far, near } = ACROSS;
+        (0..far.min(count)).for_each(&touch);
+        (0..near.min(count)).for_each(&fetch);
+        each(count, answers, |i| {
+            if i + far < count {
+                touch(i + far);
+            }
+            if i + near < count {
+                fetch(i + near);
+            }
+            ask(i)
+        });
+    }
+    answers.done = count;
+    Ok(())
+}
+
+/// Gives the answers of all filters, in order.
+#[inline(always)]
+fn each(count: usize, answers: &mut Answers, mut ask: impl FnMut(usize) -> bool) {
     for start in (0..count).step_by(GROUP) {
         let (end, mut group) = (count.min(start + GROUP), 0);
         for i in start..end {
-            if far > 0 && i + far < count {
-                touch(i + far);
-            }
-            if near > 0 && i + near < count {
-                fetch(i + near);
-            }
             group |= u64::from(ask(i)) << (i - start);
         }
         answers.take(start, group, end - start);
     }
-    answers.done = count;
-    Ok(())
 }
 
 /// Counts keys. After an error every answer is true, and every count is the greatest possible.

@@ -103,14 +103,14 @@ fn hash_and_ask<A: Asked>(
         return filters_contain_hash(filters, 0, answers);
     };
     let shared = first.refusal().map_or_else(|| hash(first), Err);
-    // XXH3 hashes every key, so no handle with the same hasher refuses.
-    let never_refuses = first.flip().is_some();
+    // XXH3 hashes every key, so no handle with the same seed refuses.
+    let flip = first.flip();
     let touch = |filter: &A| {
         filter.touch();
         prefetch(filter.hasher());
     };
     let hash_for = |filter: &A| match filter.hasher() {
-        hasher if never_refuses && hasher.is_same(first) => shared,
+        hasher if flip.is_some() && hasher.flip() == flip => shared,
         // A handle without the secret key still has the identifier of the secret.
         hasher if hasher.is_same(first) => hasher.refusal().map_or(shared, Err),
         hasher => hash(hasher),
