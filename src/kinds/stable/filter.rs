@@ -53,14 +53,14 @@ impl Stable {
         self.shape.cells_of(hash).all(|cell| self.shape.is_set(words, cell))
     }
 
-    /// Fetches the lines of a mixed hash.
+    /// Fetches the lines of a mixed hash, which then come together and not one after the other.
     #[inline]
     fn fetch_cells(&self, hash: u64) {
         let words = self.base.words().shared();
         self.shape.cells_of(hash).for_each(|cell| ring::fetch_word(words, self.shape.word(cell)));
     }
 
-    /// Fetches the lines of the cells that a later step decrements.
+    /// Fetches the lines of the cells that a step decrements.
     #[inline]
     fn fetch_step(&self, step: u64) {
         let words = self.base.words().shared();
@@ -84,6 +84,16 @@ impl Stable {
     /// cells.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
+        if ring::is_far(self.base.words().shared().len()) {
+            self.fetch_cells(bits::mix(hash));
+            self.fetch_step(self.steps());
+        }
+        self.insert_fetched(hash)
+    }
+
+    /// [`Stable::insert`] of a hash whose lines were fetched if that pays.
+    #[inline]
+    fn insert_fetched(&mut self, hash: u64) -> Option<bool> {
         if !self.base.is_at_once() {
             return None;
         }
@@ -139,7 +149,11 @@ impl Payload for Stable {
 
 impl Kind for Stable {
     fn contains_hash(&self, hash: u64) -> bool {
-        self.contains(bits::mix(hash))
+        let hash = bits::mix(hash);
+        if ring::is_far(self.base.words().shared().len()) {
+            self.fetch_cells(hash);
+        }
+        self.contains(hash)
     }
 
     fn fetch(&self, hash: u64) {
@@ -208,7 +222,7 @@ impl Insert for Stable {
                 if ahead > 0 {
                     filter.fetch_step(filter.steps().wrapping_add(ahead as u64));
                 }
-                filter.insert(hash).ok_or_else(|| Status::Internal.into())
+                filter.insert_fetched(hash).ok_or_else(|| Status::Internal.into())
             },
         )
     }

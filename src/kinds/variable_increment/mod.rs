@@ -142,7 +142,9 @@ impl VariableIncrement {
     /// Inserts a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn insert(&mut self, hash: u64) -> Option<bool> {
-        let new = self.cells.add(&mut self.base.writable_at_once()?[..self.words], hash);
+        let words = &mut self.base.writable_at_once()?[..self.words];
+        self.cells.places().fetch_together(words, hash);
+        let new = self.cells.add(words, hash);
         self.base.add_count(1);
         Some(new)
     }
@@ -150,7 +152,9 @@ impl VariableIncrement {
     /// Removes a hash if [`Base::writable_at_once`] allows it.
     #[inline]
     fn remove(&mut self, hash: u64) -> Option<bool> {
-        let removed = self.cells.subtract(&mut self.base.writable_at_once()?[..self.words], hash);
+        let words = &mut self.base.writable_at_once()?[..self.words];
+        self.cells.places().fetch_together(words, hash);
+        let removed = self.cells.subtract(words, hash);
         self.base.subtract_count(removed.into());
         Some(removed)
     }

@@ -209,6 +209,15 @@ impl Scattered {
         });
     }
 
+    /// Fetches all lines of a hash of a call that changes one key, if the words are out of cache: the lines then come
+    /// together, and not one after the other.
+    #[inline]
+    pub fn fetch_together<T>(&self, words: &[T], hash: u64) {
+        if ring::is_far(words.len()) {
+            self.fetch(words, hash, self.hashes);
+        }
+    }
+
     /// How many keys before its change or count all lines of a hash are fetched.
     pub fn ahead(&self, words: usize) -> usize {
         ring::ahead(words, self.hashes as usize)
