@@ -10,7 +10,7 @@ use core::arch::x86_64::*;
 /// # Safety
 /// The bytes are readable.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub unsafe fn load_half_line<const AFTER: usize>(address: *const u64) -> __m256i {
     let line;
     // SAFETY: the caller promises that the bytes are readable; nothing is written but the register.
@@ -23,7 +23,7 @@ pub unsafe fn load_half_line<const AFTER: usize>(address: *const u64) -> __m256i
 
 /// Which of four words are not zero, a bit for each word.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn not_zero(words: __m256i) -> u8 {
     let zero = _mm256_castsi256_pd(_mm256_cmpeq_epi64(words, _mm256_setzero_si256()));
     _mm256_movemask_pd(zero) as u8 ^ 0b1111
@@ -31,7 +31,7 @@ pub fn not_zero(words: __m256i) -> u8 {
 
 /// The words of a vector.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn words_of(vector: __m256i) -> [u64; 4] {
     let mut words = [0; 4];
     // SAFETY: four words.

@@ -26,7 +26,7 @@ const WIDTH: usize = 8;
 /// The products of the low halves of eight numbers. The compiler would use a full 64-bit multiplication where it has
 /// lost sight of what the upper halves are.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
     let product;
     // SAFETY: arithmetic on registers.
@@ -45,7 +45,7 @@ pub fn multiply_low_halves(a: __m512i, b: __m512i) -> __m512i {
 /// # Safety
 /// The bytes are readable.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub unsafe fn load_line(address: *const u64) -> __m512i {
     let line;
     // SAFETY: the caller promises that the bytes are readable; nothing is written but the register.
@@ -87,7 +87,7 @@ impl Prepared {
 
     /// Pulls the hashes of the next group, and fills the vector up in which they end. Returns how many hashes came.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     fn pull(prepared: &mut MaybeUninit<Prepared>, batch: &mut dyn Batch) -> usize {
         // SAFETY: the first array, to which zeros are written before anybody sees it. (To clear all three would take as
         // long as eight keys.)
@@ -112,7 +112,7 @@ struct Missing([u16; GROUP]);
 impl Missing {
     /// Which keys miss a bit: bit i of the result is that of key i.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     fn any(&self) -> u64 {
         let masks = self.0.as_ptr().cast::<__m512i>();
         // SAFETY: 32 masks of 16 bits are a vector, there are two of them, and the array is aligned as one.
@@ -143,7 +143,7 @@ pub enum Answer {
 
 /// Prepares the eight keys from `i` on, which have these hashes, and fetches their blocks where that pays.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn prepare_eight(
     hashes: __m512i,
     (prepared, i): (&mut MaybeUninit<Prepared>, usize),
@@ -168,7 +168,7 @@ fn prepare_eight(
 
 /// Prepares the eight keys from number `i` on, whose hashes were pulled into `prepared`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn prepare_from(
     i: usize,
     prepared: &mut MaybeUninit<Prepared>,
@@ -183,7 +183,7 @@ fn prepare_from(
 
 /// Gives the eight keys from `i` on, which were prepared, to `step`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn step_from(i: usize, prepared: &mut MaybeUninit<Prepared>, missing: &mut Missing, step: &impl Fn(Step)) {
     let [keys, blocks, masks] = Prepared::places(prepared, i);
     step(Step { keys, blocks, masks, missing: missing.0[i..].as_mut_ptr() });
@@ -199,7 +199,7 @@ fn steps(keys: usize) -> impl Iterator<Item = usize> {
 /// The loop of all kernels here. `prepare` gives the addresses of the blocks and masks of eight keys. If anything is to
 /// be answered, `step` writes for each of eight keys the mask of the lanes that miss a bit.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn run(
     batch: &mut dyn Batch,
     (fetching, answer): (bool, Answer),
@@ -241,7 +241,7 @@ pub fn run(
 
 /// The loop for few keys, which come without a batch: all are hashed and fetched, and then all are answered.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn run_few(
     few: &Few,
     (fetching, answer): (bool, Answer),

@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 
 /// The low halves of the products of four numbers with `by`.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
     let (low, high) = (_mm256_set1_epi64x(by as i64), _mm256_set1_epi64x((by >> 32) as i64));
     let crossed = _mm256_add_epi64(_mm256_mul_epu32(x, high), _mm256_mul_epu32(_mm256_srli_epi64::<32>(x), low));
@@ -15,7 +15,7 @@ pub(crate) fn multiply(x: __m256i, by: u64) -> __m256i {
 /// [`portable::hash_u64`] of `GROUPS` times four keys. All keys take each step of it together, because a step waits for
 /// the one before.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[allow(clippy::needless_range_loop, reason = "iterators that are not inlined would be compiled without AVX2")]
 fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u64; 4]]) {
     let mut x = [flip; GROUPS];
@@ -46,7 +46,7 @@ fn hash<const GROUPS: usize>(flip: __m256i, keys: &[[u64; 4]], hashes: &mut [[u6
 
 /// Gives its argument back; the compiler must have the number ready at this place in the order of the program.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn in_turn(mut x: __m256i) -> __m256i {
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {} */", inout(ymm_reg) x, options(nomem, nostack, preserves_flags)) };
@@ -57,7 +57,7 @@ fn in_turn(mut x: __m256i) -> __m256i {
 const TURNS: usize = 4;
 
 /// The hashes of many keys; `hashes` is as long as `keys`.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let flips = _mm256_set1_epi64x(flip as i64);
     let (groups, rest) = keys.as_chunks::<4>();

@@ -11,7 +11,7 @@ const WIDTH: usize = 8;
 /// It is a chain of steps that wait for each other, some for 15 cycles. So all groups take a step before any of them
 /// takes the next: the processor looks only a few dozen instructions ahead for one that need not wait.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__m512i; GROUPS] {
     let multiplier = _mm512_set1_epi64(MULTIPLIER as i64);
     for x in &mut x {
@@ -37,7 +37,7 @@ pub fn hash<const GROUPS: usize>(flip: __m512i, mut x: [__m512i; GROUPS]) -> [__
 
 /// [`hash`] from memory to memory.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 #[allow(clippy::needless_range_loop, reason = "iterators that are not inlined would be compiled without AVX-512")]
 fn hash_in_memory<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], hashes: &mut [[u64; WIDTH]]) {
     let mut x = [flip; GROUPS];
@@ -53,7 +53,7 @@ fn hash_in_memory<const GROUPS: usize>(flip: __m512i, keys: &[[u64; WIDTH]], has
 
 /// Gives its argument back; the compiler must have the number ready at this place in the order of the program.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn in_turn(mut x: __m512i) -> __m512i {
     // SAFETY: no instruction.
     unsafe { core::arch::asm!("/* {} */", inout(zmm_reg) x, options(nomem, nostack, preserves_flags)) };
@@ -61,7 +61,7 @@ fn in_turn(mut x: __m512i) -> __m512i {
 }
 
 /// The hashes of many keys; `hashes` is as long as `keys`.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
     let flips = _mm512_set1_epi64(flip as i64);
     let (groups, rest) = keys.as_chunks::<WIDTH>();
@@ -81,7 +81,7 @@ pub fn hash_u64s(flip: u64, keys: &[u64], hashes: &mut [u64]) {
 
 /// The first eight numbers. If there are fewer, at least one, copies of the last one follow.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub fn load_up_to_eight(keys: &[u64]) -> __m512i {
     if let Some(eight) = keys.first_chunk::<WIDTH>() {
         // SAFETY: eight numbers.

@@ -10,7 +10,7 @@ pub static KERNEL: RowKernel = RowKernel { common, near };
 
 /// How many bits each byte has set.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of_bytes(vector: __m256i) -> __m256i {
     let table = _mm256_setr_epi8(
         0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
@@ -23,14 +23,14 @@ fn bits_of_bytes(vector: __m256i) -> __m256i {
 
 /// How many bits each word has set.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of_words(vector: __m256i) -> __m256i {
     _mm256_sad_epu8(bits_of_bytes(vector), _mm256_setzero_si256())
 }
 
 /// Four words, which others may be changing.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(words: &[AtomicU64; 4]) -> __m256i {
     // SAFETY: four words are 32 readable bytes.
     unsafe { _mm256_loadu_si256(words.as_ptr().cast()) }
@@ -41,7 +41,7 @@ fn common(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
     unsafe { common_in(query, rows, counts) }
 }
 
-#[target_feature(enable = "avx2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn common_in(query: &[u64], rows: &[AtomicU64], counts: &mut [u32]) {
     let (wholes, rest) = query.as_chunks::<4>();
     for (count, row) in counts.iter_mut().zip(rows.chunks_exact(query.len())) {
@@ -75,7 +75,7 @@ fn near(query: &[u64], levels: &Levels<'_>, most: u32, places: &mut [u32]) -> us
 }
 
 /// Folds of `LEVELS` levels, the first of which has `FIRST` words.
-#[target_feature(enable = "avx2,popcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn near_in<const FIRST: usize, const LEVELS: usize>(
     query: &[u64],
     levels: &Levels<'_>,
@@ -121,14 +121,14 @@ fn near_in<const FIRST: usize, const LEVELS: usize>(
 
 /// The lanes of `sum` that are at most `most`, as bits.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn at_most(sum: __m256i, most: __m256i) -> u32 {
     !_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(sum, most))).cast_unsigned() & 0xf
 }
 
 /// Turns the differences of folds of `N` words into those of `2 * N` words, and counts these in each lane.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn refine<const N: usize>(
     differences: &mut [__m256i; MOST],
     level: &[[AtomicU64; 4]],

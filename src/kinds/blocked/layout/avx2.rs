@@ -18,7 +18,7 @@ pub static KERNEL: BlockKernel =
 
 /// The bits of a key in each half of a block, one in each lane of its mask.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of(mask: u16, key: u64) -> [__m256i; 2] {
     let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     let key = _mm256_set1_epi64x(key as i64);
@@ -28,7 +28,7 @@ fn bits_of(mask: u16, key: u64) -> [__m256i; 2] {
 
 /// The bits of a key in half a block.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn half_of(mask: u8, key: __m256i, salts: __m256i) -> __m256i {
     let product = _mm256_mul_epu32(key, salts);
     // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
@@ -40,7 +40,7 @@ fn half_of(mask: u8, key: __m256i, salts: __m256i) -> __m256i {
 
 /// Whether a key may be there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
@@ -52,7 +52,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 
 /// Inserts a key. Returns true if it certainly was absent before.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [low_bits, high_bits] = bits_of(lanes(masks, key), key);
@@ -68,7 +68,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
 
 /// Inserts a key while others insert too. Returns true if it certainly was absent before.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
     prefetch(block);
@@ -82,10 +82,10 @@ fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     set_lacking(low_half, &words_of(low), not_zero(low)) | set_lacking(high_half, &words_of(high), not_zero(high))
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     super::fills::fills(words, hashes)
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx2")]);
-in_two_blocks!(#[target_feature(enable = "avx2")]);
+one_key_at_a_time!(#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);
+in_two_blocks!(#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);

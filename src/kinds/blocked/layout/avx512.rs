@@ -20,7 +20,7 @@ pub static KERNEL: BlockKernel =
 /// The addresses of the blocks of eight keys: the first address, plus 64 times the high half of each key's product with
 /// the number of blocks, which is below 2^32.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
     let high = multiply_low_halves(_mm512_srli_epi64::<32>(keys), blocks);
     let low = _mm512_srli_epi64::<32>(multiply_low_halves(keys, blocks));
@@ -30,7 +30,7 @@ pub(super) fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i 
 
 /// The addresses of the masks of eight keys: the first address, plus twice each mask's place in the list.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i {
     let product = multiply_low_halves(keys, masks);
     let twice = _mm512_and_si512(_mm512_srli_epi64::<31>(product), _mm512_set1_epi64(-2));
@@ -39,7 +39,7 @@ pub(super) fn masks_of(first: __m512i, masks: __m512i, keys: __m512i) -> __m512i
 
 /// The multipliers, one for each pair of lanes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn salts() -> __m512i {
     let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     _mm512_setr_epi64(a, b, c, d, e, f, g, h)
@@ -47,7 +47,7 @@ pub(super) fn salts() -> __m512i {
 
 /// The numbers of a key's bits in the sixteen lanes, modulo 32.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn bits_of(key: u64) -> __m512i {
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), salts());
     // Even lanes take bits 27 to 31 of the products, and odd lanes take bits 32 to 36.
@@ -55,7 +55,7 @@ pub(super) fn bits_of(key: u64) -> __m512i {
 }
 
 /// Whether a key may be there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
@@ -64,7 +64,7 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 }
 
 /// Inserts a key. Returns true if it certainly was absent before.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
     let bits = _mm512_maskz_rolv_epi32(lanes(masks, key), _mm512_set1_epi32(1), bits_of(key));
@@ -78,7 +78,7 @@ fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
 }
 
 /// Inserts a key while others insert too. Returns true if it certainly was absent before.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key);
     // Unlike a load, a prefetch does not wait for the words that the previous insertion has locked.
@@ -184,7 +184,7 @@ macro_rules! step {
 
 pub(super) use {multiply, rotate_all, shift};
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
@@ -197,7 +197,7 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     run(batch, (ring::is_far(length), Answer::Found), preparation(words.as_ptr().cast(), length, masks), step);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
@@ -216,7 +216,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
@@ -228,7 +228,7 @@ fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     run_few(few, how, preparation(words.as_ptr().cast(), length, masks), step)
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) || masks.is_empty() {
@@ -247,7 +247,7 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     if !is_x86_feature_detected!("avx512vpopcntdq") {
         return super::fills::fills(words, hashes);
@@ -264,7 +264,7 @@ fn fills_counted(words: &[AtomicU64], hashes: u32) -> Fills {
 
 /// The preparation of eight keys for [`run`].
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m512i) -> (__m512i, __m512i) {
     let first = _mm512_set1_epi64(words.addr() as i64);
     let blocks = _mm512_set1_epi64((length / BLOCK_WORDS) as i64);
@@ -273,4 +273,4 @@ fn preparation(words: *const u64, length: usize, masks: &[u16]) -> impl Fn(__m51
     move |keys| (places(first, blocks, keys), masks_of(first_mask, all, keys))
 }
 
-in_two_blocks!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]);
+in_two_blocks!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]);

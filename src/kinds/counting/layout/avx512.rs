@@ -96,7 +96,7 @@ impl Eights {
 
     /// The places of a hash, in all lanes below the number of counters.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     fn vector(self, hash: u64) -> __m512i {
         reduce(_mm512_mullo_epi64(all(hash), load(&POWERS)), all(self.0.range))
     }
@@ -106,7 +106,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn words(self, words: &[u64], hash: u64) -> Option<Words> {
         let (places, lanes) = (self.vector(hash), self.lanes());
         let at = _mm512_srli_epi64::<4>(places);
@@ -139,7 +139,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters, and the places are those of these words.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn write(self, words: &mut [u64], at: &Eight, after: __m512i) {
         for (at, after) in at.iter().zip(numbers(after)).take(self.0.hashes as usize) {
             // SAFETY: a place is below the number of counters, all of which lie in the words.
@@ -152,7 +152,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn counters(self, words: &[AtomicU64], hash: u64) -> __m512i {
         let places = self.vector(hash);
         let at = numbers(_mm512_srli_epi64::<4>(places));
@@ -165,7 +165,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn look_up(self, words: &[AtomicU64], hash: u64) -> bool {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
@@ -174,7 +174,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn least_one(self, words: &[AtomicU64], hash: u64) -> u64 {
         // SAFETY: the words hold all counters, as the safety section asks.
         let counters = unsafe { self.counters(words, hash) };
@@ -183,7 +183,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn add_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
@@ -195,7 +195,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn add_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) {
         let (asked, mut hashes) = (batch.is_asked(), [0; GROUP]);
         loop {
@@ -226,7 +226,7 @@ impl Eights {
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn add_eight(self, words: &mut [u64], hashes: &Eight) -> bool {
         let (mut places, mut vectors) = ([[0; WIDTH]; WIDTH], [_mm512_setzero_si512(); WIDTH]);
         let (mut multiples, mut refused) = (load(hashes), 0);
@@ -256,7 +256,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn subtract_one(self, words: &mut [u64], hash: u64) -> Option<bool> {
         // SAFETY: the words hold all counters, as the safety section asks.
         let found = unsafe { self.words(words, hash) }?;
@@ -270,7 +270,7 @@ impl Eights {
 
     /// # Safety
     /// The words hold all counters ([`Counters::are_in`]).
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn subtract_all(self, words: &mut [u64], batch: &mut dyn Batch, alone: Alone) -> u64 {
         let (mut hashes, mut done) = ([0; GROUP], 0);
         loop {

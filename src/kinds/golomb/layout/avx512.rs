@@ -71,7 +71,7 @@ impl Group {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn many(reader: &Reader, batch: &mut dyn Batch) {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
@@ -79,7 +79,7 @@ fn many(reader: &Reader, batch: &mut dyn Batch) {
     in_turns::<WIDTH, _>([Group::new(), Group::new()], batch, find, fetch, answer, |_, _| false);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
     let find = |hashes: &_, group: &mut Group| group.find(reader, hashes);
     let answer = |group: &Group, i| [answer(reader, group, i), 0];
@@ -90,7 +90,7 @@ fn one_turn(reader: &Reader, (hashes, count): &([u64; GROUP], usize)) -> u64 {
 /// For each of eight bits whose lane is wanted, the eight bytes from the byte that the bit is in, shifted so that the
 /// bit comes first. At the end of the words the bytes begin earlier. Other lanes are zero.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
     // The words of a payload are not empty, because they begin with its head.
     let last = all((reader.words.len() as u64 * 8).saturating_sub(8));
@@ -104,7 +104,7 @@ fn windows(reader: &Reader, wanted: __mmask8, bits: __m512i) -> __m512i {
 
 /// Whether the numbers of the `i`-th eight keys of a group are there: [`Reader::contains`].
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn answer(reader: &Reader, asked: &Group, i: usize) -> u8 {
     let width = u64::from(reader.shape().head.rice_bits);
     let (shift, step, mask) = (all(width), all(width), all((1 << WINDOW) - 1));

@@ -25,7 +25,7 @@ pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
 
 /// A bit for each byte: whether the byte has an odd number of ones.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn parities(mut bytes: __m256i) -> u64 {
     // Bits that come over from the byte below stay below the highest bit.
     bytes = _mm256_xor_si256(bytes, _mm256_slli_epi16::<4>(bytes));
@@ -36,7 +36,7 @@ fn parities(mut bytes: __m256i) -> u64 {
 
 /// [`Kernel::one`].
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
     let columns = array.shape().columns() as usize;
     let Some(bytes) = array.bytes_of(row, 2 * VECTOR as u64) else { return portable::one(array, row, first) };
@@ -74,7 +74,7 @@ fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
 }
 
 /// [`Kernel::some`].
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize, first: u32) -> [u64; SOME] {
     let mut bits = [0; SOME];
     for (i, bits) in bits.iter_mut().enumerate() {

@@ -30,20 +30,20 @@ pub(super) fn kernel<C: Coefficients>() -> Kernel<C> {
 
 /// A vector with the number in all eight places.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn all(number: u64) -> __m512i {
     _mm512_set1_epi64(number as i64)
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn load_eight(numbers: &[u64; SOME]) -> __m512i {
     // SAFETY: eight numbers are 64 readable bytes.
     unsafe { _mm512_loadu_si512(numbers.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn store(numbers: &mut [u64], eight: __m512i) {
     let Some(numbers) = numbers.first_chunk_mut::<SOME>() else { return };
     // SAFETY: eight numbers are 64 bytes, which are ours.
@@ -52,7 +52,7 @@ fn store(numbers: &mut [u64], eight: __m512i) {
 
 /// A bit for each byte: whether the byte has an odd number of ones.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn parities(bytes: __m512i) -> u64 {
     // The low half of each byte becomes the exclusive or of its two halves. The table needs zeros above that.
     let low = _mm512_set1_epi8(0x0f);
@@ -64,7 +64,7 @@ fn parities(bytes: __m512i) -> u64 {
 
 /// [`Kernel::one`].
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
     let columns = array.shape().columns();
     let Some(bytes) = array.bytes_of(row, size_of::<u64>() as u64) else { return portable::one(array, row, first) };
@@ -100,14 +100,14 @@ fn one<C: Coefficients>(array: &Array, row: &Row<C>, first: u32) -> u64 {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn load_table(table: &[u8; 64]) -> __m512i {
     // SAFETY: 64 readable bytes.
     unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
 }
 
 /// [`Kernel::some`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize, first: u32) -> [u64; SOME] {
     if let Some(bits) = some_of_few_columns(array, asked, from) {
         return bits;
@@ -122,7 +122,7 @@ fn some<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize, first: u3
 /// [`some`] for at most eight columns, if the words hold all rows: most of the work is done for all eight rows
 /// together.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: usize) -> Option<[u64; SOME]> {
     let columns = array.shape().columns();
     let length = C::GROUPS as u64 * u64::from(columns) + size_of::<u64>() as u64;
@@ -166,7 +166,7 @@ fn some_of_few_columns<C: Coefficients>(array: &Array, asked: &Group<C>, from: u
 }
 
 /// [`Kernel::find_hashes`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find_hashes<C: Coefficients>(array: &Array, hashes: &[u64; GROUP], found: &mut Group<C>, from: usize) {
     if !suits(array) {
         return portable::find_hashes(array, hashes, found, from);
@@ -177,7 +177,7 @@ fn find_hashes<C: Coefficients>(array: &Array, hashes: &[u64; GROUP], found: &mu
 }
 
 /// [`Kernel::find_ordered`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find_ordered<C: Coefficients>(array: &Array, ordered: &[u64; GROUP], found: &mut Group<C>, from: usize) {
     if !suits(array) {
         return portable::find_ordered(array, ordered, found, from);
@@ -187,14 +187,14 @@ fn find_ordered<C: Coefficients>(array: &Array, ordered: &[u64; GROUP], found: &
 
 /// [`find`] for hashes: `z` follows from `x`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find_scattered<C: Coefficients>(array: &Array, x: __m512i, found: &mut Group<C>, from: usize) {
     // `scatter`
     find(array, x, half_mixed::<0, 31>(x, MIX_SCATTERED), found, from);
 }
 
 /// [`Kernel::find_ids`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find_ids<C: Coefficients>(array: &Array, ids: &[u128; GROUP], found: &mut Group<C>, from: usize) {
     if !suits(array) {
         return portable::find_ids(array, ids, found, from);
@@ -211,14 +211,14 @@ fn find_ids<C: Coefficients>(array: &Array, ids: &[u128; GROUP], found: &mut Gro
 
 /// `bits::mix`
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn mixed(x: __m512i) -> __m512i {
     half_mixed::<0, 31>(half_mixed::<30, 27>(x, MIX), MIX_SCATTERED)
 }
 
 /// Multiplies `x ^ x >> BEFORE`, or x if `BEFORE` is 0, by a number; of that product y returns `y ^ y >> AFTER`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn half_mixed<const BEFORE: u32, const AFTER: u32>(mut x: __m512i, number: u64) -> __m512i {
     if BEFORE > 0 {
         x = _mm512_xor_si512(x, _mm512_srli_epi64::<BEFORE>(x));
@@ -235,7 +235,7 @@ fn suits(array: &Array) -> bool {
 
 /// Finds the rows of eight keys by their `x` and `z`. The array has to suit ([`suits`]).
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find<C: Coefficients>(array: &Array, x: __m512i, z: __m512i, found: &mut Group<C>, from: usize) {
     assert!(suits(array));
     let shape = array.shape();

@@ -14,7 +14,7 @@ pub static KERNEL: BlockKernel =
 
 /// Whether a key may be there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
@@ -42,21 +42,21 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 
 /// Inserts a key; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     portable::insert_one(words, masks, key)
 }
 
 /// Inserts a key while others insert too; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     portable::insert_one_shared(words, masks, key)
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     portable::fills(words, hashes)
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx2")]);
+one_key_at_a_time!(#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);

@@ -16,7 +16,7 @@ pub static KERNEL: BlockKernel =
 /// Which bits of a key a block lacks, among the sixteen bits that these powers of the multiplier give and that are in
 /// the mask.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn missing(block: __m512i, key: u64, powers: &[u32; 16], mask: u16) -> u16 {
     // SAFETY: sixteen numbers are a vector.
     let powers = unsafe { _mm512_loadu_si512(powers.as_ptr().cast()) };
@@ -29,7 +29,7 @@ fn missing(block: __m512i, key: u64, powers: &[u32; 16], mask: u16) -> u16 {
 
 /// Whether a key may be there.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
@@ -44,21 +44,21 @@ fn contains_one(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
 
 /// Inserts a key; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], masks: &[u16], key: u64) -> bool {
     portable::insert_one(words, masks, key)
 }
 
 /// Inserts a key while others insert too; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], masks: &[u16], key: u64) -> bool {
     portable::insert_one_shared(words, masks, key)
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], hashes: u32) -> Fills {
     portable::fills(words, hashes)
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]);
+one_key_at_a_time!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]);

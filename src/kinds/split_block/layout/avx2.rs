@@ -16,7 +16,7 @@ pub static KERNEL: BlockKernel =
 
 /// The bits of a key in the eight lanes.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of(key: u64) -> __m256i {
     let [a, b, c, d, e, f, g, h] = SIGNED_SALTS;
     let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), _mm256_setr_epi32(a, b, c, d, e, f, g, h));
@@ -25,7 +25,7 @@ fn bits_of(key: u64) -> __m256i {
 
 /// Whether a key may be there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     let block = block(words, key);
     // SAFETY: a block is 32 readable bytes.
@@ -35,7 +35,7 @@ fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
 
 /// Inserts a key; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let bits = bits_of(key);
@@ -49,7 +49,7 @@ fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
 
 /// Inserts a key while others insert too; true if it certainly was not there.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     let block = block(words, key);
     prefetch(block);
@@ -59,9 +59,9 @@ fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     set_lacking(block, &words_of(lacking), not_zero(lacking))
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], _: u32) -> Fills {
     super::portable::fills(words)
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx2")]);
+one_key_at_a_time!(#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);

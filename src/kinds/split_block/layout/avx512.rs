@@ -18,7 +18,7 @@ pub static KERNEL: BlockKernel =
 /// # Safety
 /// The bytes are readable.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn load_half_line(address: *const u64) -> __m256i {
     let line;
     // SAFETY: the caller promises that the bytes are readable; nothing is written but the register.
@@ -32,7 +32,7 @@ unsafe fn load_half_line(address: *const u64) -> __m256i {
 /// The addresses of the blocks of eight keys: the first plus 32 times the high halves of the products of the keys'
 /// upper halves with the number of blocks.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
     let product = multiply_low_halves(_mm512_srli_epi64::<32>(keys), blocks);
     _mm512_add_epi64(first, _mm512_and_si512(_mm512_srli_epi64::<27>(product), _mm512_set1_epi64(-32)))
@@ -40,7 +40,7 @@ fn places(first: __m512i, blocks: __m512i, keys: __m512i) -> __m512i {
 
 /// The multipliers, one a lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn salts() -> __m256i {
     let [a, b, c, d, e, f, g, h] = SIGNED_SALTS;
     _mm256_setr_epi32(a, b, c, d, e, f, g, h)
@@ -48,14 +48,14 @@ fn salts() -> __m256i {
 
 /// The bits of a key in the eight lanes.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of(key: u64) -> __m256i {
     let product = _mm256_mullo_epi32(_mm256_set1_epi32(key as i32), salts());
     _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32::<27>(product))
 }
 
 /// Whether a key may be there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     let block = block(words, key);
     // SAFETY: a block is 32 readable bytes.
@@ -64,7 +64,7 @@ fn contains_one(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
 }
 
 /// Inserts a key; true if it certainly was not there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast();
     let bits = bits_of(key);
@@ -77,7 +77,7 @@ fn insert_one(words: &mut [u64], _: &[u16], key: u64) -> bool {
 }
 
 /// Inserts a key while others insert too; true if it certainly was not there.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_one_shared(words: &[AtomicU64], _: &[u16], key: u64) -> bool {
     let block = block(words, key);
     // A fetch does not wait, as a load does, for the words that the insertion before has locked.
@@ -164,7 +164,7 @@ macro_rules! step {
     };
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) {
@@ -177,7 +177,7 @@ fn contains(words: &[AtomicU64], masks: &[u16], batch: &mut dyn Batch) {
     run(batch, (ring::is_far(length), Answer::Found), preparation(words.as_ptr().cast(), length), step);
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) {
@@ -196,7 +196,7 @@ fn insert(words: &mut [u64], masks: &[u16], batch: &mut dyn Batch) {
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) {
@@ -208,7 +208,7 @@ fn contains_few(words: &[AtomicU64], masks: &[u16], few: &Few) -> u64 {
     run_few(few, how, preparation(words.as_ptr().cast(), length), step)
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u64 {
     let length = words.len();
     if !is_vectorised(length, BLOCK_WORDS) {
@@ -227,7 +227,7 @@ fn insert_few(words: &mut [u64], masks: &[u16], few: &Few, is_asked: bool) -> u6
     }
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn fills(words: &[AtomicU64], _: u32) -> Fills {
     if !is_x86_feature_detected!("avx512vpopcntdq") {
         return portable::fills(words);
@@ -244,7 +244,7 @@ fn fills_counted(words: &[AtomicU64]) -> Fills {
 
 /// What [`run`] is to prepare.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn preparation(words: *const u64, length: usize) -> impl Fn(__m512i) -> (__m512i, __m512i) {
     let first = _mm512_set1_epi64(words.addr() as i64);
     let blocks = _mm512_set1_epi64((length / BLOCK_WORDS) as i64);

@@ -1,46 +1,51 @@
-//! The inner loops for AVX2: all tags of a block are compared together. Plain code finds bits by their ranks, because
-//! on some processors with AVX2 the instruction for that takes dozens of steps.
+//! The inner loops for AVX2: all tags of a block are compared together. PDEP finds bits by their ranks, except on
+//! processors where that takes dozens of steps.
 
 use super::Blocks;
-use super::block::{Instructed, Line, Plain, Run};
+use super::block::{Instructed, Line, Run};
 use super::kernel::{self, Kernel};
 use crate::batch::ring::{Batch, Few};
 use crate::blocks::block_kernel::avx2::load_half_line;
+use crate::blocks::select::{Broadword, Pdep, Select};
 use crate::simd::Instructions;
 use core::arch::x86_64::*;
+use core::marker::PhantomData;
 use core::sync::atomic::AtomicU64;
 
-/// The kernels for tags of 8 and of 16 bits.
-pub(super) static KERNELS: [Kernel; 2] = [kernel::<8>(), kernel::<16>()];
+/// The kernels for tags of 8 and of 16 bits, with PDEP.
+pub(super) static KERNELS: [Kernel; 2] = [kernel::<8, Pdep<4>>(), kernel::<16, Pdep<4>>()];
 
-const fn kernel<const BITS: u32>() -> Kernel {
+/// The kernels for processors on which PDEP is slow.
+pub(super) static WITHOUT_PDEP: [Kernel; 2] = [kernel::<8, Broadword>(), kernel::<16, Broadword>()];
+
+const fn kernel<const BITS: u32, S: Select>() -> Kernel {
     Kernel {
         // SAFETY: this kernel is given out for processors that have AVX2.
-        contains: |blocks, words, hash| unsafe { contains::<BITS>(blocks, words, hash) },
+        contains: |blocks, words, hash| unsafe { contains::<BITS, S>(blocks, words, hash) },
         // SAFETY: as above.
-        contains_many: |blocks, words, batch| unsafe { contains_many::<BITS>(blocks, words, batch) },
+        contains_many: |blocks, words, batch| unsafe { contains_many::<BITS, S>(blocks, words, batch) },
         // SAFETY: as above.
         contains_few: |blocks, words, instructions, few| unsafe {
-            contains_few::<BITS>(blocks, words, instructions, few)
+            contains_few::<BITS, S>(blocks, words, instructions, few)
         },
         // SAFETY: as above.
-        copies: |blocks, words, hash| unsafe { copies::<BITS>(blocks, words, hash) },
+        copies: |blocks, words, hash| unsafe { copies::<BITS, S>(blocks, words, hash) },
         // SAFETY: as above.
-        insert: |blocks, words, hash| unsafe { insert::<BITS>(blocks, words, hash) },
+        insert: |blocks, words, hash| unsafe { insert::<BITS, S>(blocks, words, hash) },
         // SAFETY: as above.
-        remove: |blocks, words, hash| unsafe { remove::<BITS>(blocks, words, hash) },
+        remove: |blocks, words, hash| unsafe { remove::<BITS, S>(blocks, words, hash) },
     }
 }
 
 /// Comparison by vectors of 32 bytes. Only this file uses it, because only its kernels know that the processor has
 /// AVX2.
 #[derive(Clone, Copy)]
-struct Halves;
+struct Halves<S>(PhantomData<S>);
 
-impl Instructed for Halves {
+impl<S: Select> Instructed for Halves<S> {
     #[inline(always)]
     fn select(word: u64, rank: u32) -> u32 {
-        Plain::select(word, rank)
+        S::select(word, rank)
     }
 
     #[inline(always)]
@@ -53,7 +58,7 @@ impl Instructed for Halves {
 
 /// A bit for each slot: whether it has the tag.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
     // SAFETY: a line is 64 readable bytes.
     let (low, high) = unsafe { (load_half_line::<0>(line.start()), load_half_line::<32>(line.start())) };
@@ -70,32 +75,37 @@ fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
     u64::from(_mm256_movemask_epi8(both) as u32) >> 4
 }
 
-#[target_feature(enable = "avx2")]
-fn contains<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> bool {
-    kernel::contains::<BITS, Halves>(blocks, words, hash)
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn contains<const BITS: u32, S: Select>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> bool {
+    kernel::contains::<BITS, Halves<S>>(blocks, words, hash)
 }
 
-#[target_feature(enable = "avx2")]
-fn contains_many<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], batch: &mut dyn Batch) {
-    kernel::contains_many::<BITS, Halves>(blocks, words, batch);
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn contains_many<const BITS: u32, S: Select>(blocks: &Blocks, words: &[AtomicU64], batch: &mut dyn Batch) {
+    kernel::contains_many::<BITS, Halves<S>>(blocks, words, batch);
 }
 
-#[target_feature(enable = "avx2")]
-fn contains_few<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], instructions: Instructions, few: &Few) -> u64 {
-    kernel::contains_few::<BITS, Halves>(blocks, words, instructions, few)
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn contains_few<const BITS: u32, S: Select>(
+    blocks: &Blocks,
+    words: &[AtomicU64],
+    instructions: Instructions,
+    few: &Few,
+) -> u64 {
+    kernel::contains_few::<BITS, Halves<S>>(blocks, words, instructions, few)
 }
 
-#[target_feature(enable = "avx2")]
-fn copies<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u64 {
-    super::copies::<BITS, Halves>(blocks, words, hash)
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn copies<const BITS: u32, S: Select>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u64 {
+    super::copies::<BITS, Halves<S>>(blocks, words, hash)
 }
 
-#[target_feature(enable = "avx2")]
-fn insert<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
-    kernel::insert::<BITS, Halves>(blocks, words, hash)
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn insert<const BITS: u32, S: Select>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
+    kernel::insert::<BITS, Halves<S>>(blocks, words, hash)
 }
 
-#[target_feature(enable = "avx2")]
-fn remove<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
-    kernel::remove::<BITS, Halves>(blocks, words, hash)
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn remove<const BITS: u32, S: Select>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
+    kernel::remove::<BITS, Halves<S>>(blocks, words, hash)
 }

@@ -77,7 +77,7 @@ fn lanes<const BITS: u32>(slot: u32) -> [u64; 2] {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
     let all = load(line);
     // The quarter of the line that comes before each quarter. The first quarter begins with metadata, so no tag moves
@@ -98,7 +98,7 @@ fn open<const BITS: u32>(line: &mut [u64; WORDS], slot: u32, tag: u64) {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
     let all = load(line);
     // The quarter of the line that comes after each quarter; zeros come after the last.
@@ -113,7 +113,7 @@ fn close<const BITS: u32>(line: &mut [u64; WORDS], slot: u32) {
 
 /// A bit for each slot: whether it has the tag.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn equal<const BITS: u32>(line: &impl Line, tag: u64) -> u64 {
     // SAFETY: a line is 64 readable bytes.
     let line = unsafe { load_line(line.start()) };
@@ -141,7 +141,7 @@ impl Group {
 
 /// Finds the places of the keys of a group ([`Blocks::place`]), among blocks whose numbers have 32 bits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn find(blocks: &Blocks, hashes: &[u64; GROUP], group: &mut Group) {
     let (count, fingerprints) = (all(blocks.count), all(blocks.fingerprints));
     let eights = hashes.as_chunks::<WIDTH>().0.iter();

@@ -45,7 +45,9 @@ fn kernel(instructions: Instructions, tag_bits: u32) -> &'static Kernel {
         #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
         crate::simd::Kernel::Avx512 => &avx512::KERNELS,
         #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
-        crate::simd::Kernel::Avx2 => &avx2::KERNELS,
+        crate::simd::Kernel::Avx2 if instructions.deposits_quickly() => &avx2::KERNELS,
+        #[cfg(all(target_arch = "x86_64", feature = "avx2"))]
+        crate::simd::Kernel::Avx2 => &avx2::WITHOUT_PDEP,
         _ => &kernel::PLAIN,
     };
     &kernels[usize::from(tag_bits == 16)]

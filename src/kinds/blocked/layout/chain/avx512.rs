@@ -71,7 +71,7 @@ fn pair_up(chain: &Chain, base: u64, written: usize, pairs: &mut [Pair; MAX_ARRA
 
 /// Prefetches the lines at eight addresses.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn fetch(blocks: &Eight) {
     for block in blocks {
         // A prefetch of an invalid address does nothing.
@@ -81,7 +81,7 @@ fn fetch(blocks: &Eight) {
 
 /// Computes the places of eight keys in a pair, and prefetches their lines.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn prepare(pair: &Pair, keys: __m512i, to: &mut Prepared) {
     store(&mut to.masks, masks_of(all(pair.masks), all(pair.choices), keys));
     store(&mut to.blocks[0], places(all(pair.starts[0]), all(pair.blocks[0]), keys));
@@ -141,7 +141,7 @@ macro_rules! test {
 /// `prepared` was made for this pair, whose words still exist. Meanwhile only other threads that set bits may change
 /// the words.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn test(pair: &Pair, bits: &[__m512i; WIDTH], prepared: &Prepared, missing: &mut Missing) {
     // SAFETY: each block is 64 readable bytes and each mask two, by the caller's promise, because the high half of a
     // product with the number of blocks, or sets, is less than that. Another thread may be setting bits in a block: see
@@ -157,7 +157,7 @@ unsafe fn test(pair: &Pair, bits: &[__m512i; WIDTH], prepared: &Prepared, missin
 
 /// The bit of each of eight keys in every lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn bits_of_eight(keys: &Eight) -> [__m512i; WIDTH] {
     let (a, b, c, d, e, f, g, h);
     // SAFETY: eight numbers are read, and nothing is written but registers.
@@ -178,7 +178,7 @@ fn bits_of_eight(keys: &Eight) -> [__m512i; WIDTH] {
 
 /// Which of eight keys lack no bit in some array.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn any_whole(missing: &[Missing]) -> u8 {
     let mut any = 0;
     for two in missing.as_chunks::<2>().0 {
@@ -190,7 +190,7 @@ fn any_whole(missing: &[Missing]) -> u8 {
     (any | any >> 8) as u8
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): Keys) -> Found {
     let base = words.as_ptr().addr() as u64;
     let none = Pair { starts: [0; 2], blocks: [0; 2], fetches: [false; 2], masks: 0, choices: 0 };
@@ -262,7 +262,7 @@ fn contains(chain: &Chain, words: &[AtomicU64], written: usize, (keys, count): K
 
 /// The places of the key are computed for eight arrays at a time, and their lines are prefetched. Then the arrays are
 /// tested, the newest first.
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(chain: &Chain, words: &[AtomicU64], written: usize, key: u64) -> bool {
     let (base, keys) = (all(words.as_ptr().addr() as u64), all(key));
     let mut places_of = [const { MaybeUninit::<[Eight; 2]>::uninit() }; MAX_ARRAYS / WIDTH];

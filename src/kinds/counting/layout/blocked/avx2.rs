@@ -26,7 +26,7 @@ struct Half {
 
 /// The counters of a key in each half of a block.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn halves(lines: Lines, key: u64) -> [Half; 2] {
     let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     let ([low, high], key) = (lanes(lines.masks, key).to_le_bytes(), _mm256_set1_epi64x(key as i64));
@@ -35,7 +35,7 @@ fn halves(lines: Lines, key: u64) -> [Half; 2] {
 
 /// The counters of a key in half a block.
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn half(lines: Lines, mask: u8, key: __m256i, salts: __m256i) -> Half {
     let (start_bits, width) = (_mm256_set1_epi32(lines.start_bits() as i32), _mm_cvtsi32_si128(lines.width as i32));
     let product = _mm256_mul_epu32(key, salts);
@@ -51,7 +51,7 @@ fn half(lines: Lines, mask: u8, key: __m256i, salts: __m256i) -> Half {
 impl Half {
     /// All ones in the lanes of the key whose counters are 0.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn zeros(&self, block: __m256i) -> __m256i {
         let zero = _mm256_setzero_si256();
         let not_the_keys = _mm256_cmpeq_epi32(self.counters, zero);
@@ -61,7 +61,7 @@ impl Half {
     /// A one in each lane of the key whose counter has not reached its greatest value: the number to add or to
     /// subtract.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn ones(&self, block: __m256i) -> __m256i {
         let saturated = _mm256_cmpeq_epi32(_mm256_and_si256(block, self.counters), self.counters);
         _mm256_andnot_si256(saturated, self.lowest)
@@ -69,7 +69,7 @@ impl Half {
 
     /// The counters, with the greatest number in the lanes that the key does not use.
     #[inline]
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn values(&self, block: __m256i) -> __m256i {
         let not_the_keys = _mm256_cmpeq_epi32(self.counters, _mm256_setzero_si256());
         _mm256_or_si256(not_the_keys, _mm256_srlv_epi32(_mm256_and_si256(block, self.counters), self.starts))
@@ -77,7 +77,7 @@ impl Half {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], lines: Lines, key: u64) -> bool {
     let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
@@ -88,7 +88,7 @@ fn contains_one(words: &[AtomicU64], lines: Lines, key: u64) -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
     let block = block(words, key).as_ptr().cast::<u64>();
     // SAFETY: a block is 64 readable bytes.
@@ -102,7 +102,7 @@ fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [of_low, of_high] = halves(lines, key);
@@ -117,7 +117,7 @@ fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let block = block_mut(words, key).as_mut_ptr().cast::<__m256i>();
     let [of_low, of_high] = halves(lines, key);
@@ -134,4 +134,4 @@ fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     }
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx2")]);
+one_key_at_a_time!(#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]);

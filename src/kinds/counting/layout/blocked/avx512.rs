@@ -14,7 +14,7 @@ pub static KERNEL: LineKernel =
 
 /// Where the counter of each lane starts.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn starts(lines: Lines, key: u64) -> __m512i {
     let [a, b, c, d, e, f, g, h] = WIDE_SALTS;
     let product = _mm512_mul_epu32(_mm512_set1_epi64(key as i64), _mm512_setr_epi64(a, b, c, d, e, f, g, h));
@@ -26,21 +26,21 @@ fn starts(lines: Lines, key: u64) -> __m512i {
 
 /// All bits of the counter of each lane.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn counters(lines: Lines, starts: __m512i) -> __m512i {
     _mm512_sllv_epi32(_mm512_set1_epi32(lines.greatest() as i32), starts)
 }
 
 /// A one in each lane of the key whose counter has not reached its greatest value: the number to add or to subtract.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn ones(mask: u16, block: __m512i, starts: __m512i, counters: __m512i) -> __m512i {
     let changing = _mm512_mask_cmpneq_epi32_mask(mask, _mm512_and_si512(block, counters), counters);
     _mm512_maskz_sllv_epi32(changing, _mm512_set1_epi32(1), starts)
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn contains_one(words: &[AtomicU64], lines: Lines, key: u64) -> bool {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
@@ -48,7 +48,7 @@ fn contains_one(words: &[AtomicU64], lines: Lines, key: u64) -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
     // SAFETY: a block is 64 readable bytes.
     let block = unsafe { load_line(block(words, key).as_ptr().cast()) };
@@ -58,7 +58,7 @@ fn least_one(words: &[AtomicU64], lines: Lines, key: u64) -> u64 {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let address = block_mut(words, key).as_mut_ptr().cast();
     let (mask, starts) = (lanes(lines.masks, key), starts(lines, key));
@@ -72,7 +72,7 @@ fn add_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]
 fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     let address = block_mut(words, key).as_mut_ptr().cast();
     let (mask, starts) = (lanes(lines.masks, key), starts(lines, key));
@@ -88,4 +88,4 @@ fn subtract_one(words: &mut [u64], lines: Lines, key: u64) -> bool {
     }
 }
 
-one_key_at_a_time!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]);
+one_key_at_a_time!(#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi1,bmi2,lzcnt,popcnt")]);
