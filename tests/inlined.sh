@@ -22,7 +22,8 @@ nm --defined-only "$target"/release/libpetal.rlib 2>/dev/null | sed -n 's/^[0-9a
     sed 's/\[[0-9a-f]\{16\}\]//g' | sort -u >"$target/functions"
 kernels=$(grep -cE '::(avx2|avx512)::' "$target/functions" || true)
 [ "$kernels" -gt 20 ] || { echo "$kernels functions of kernels were found, which are too few"; exit 1; }
-called=$(grep -E '::(avx2|avx512)::' "$target/functions" | grep -E '\{closure|^<?core::iter' | grep -vE "$allowed" || true)
+called=$(grep -E '::(avx2|avx512)::' "$target/functions" | grep -E '\{closure|^<?core::iter' |
+    grep -vE "$allowed" || true)
 if [ -n "$called" ]; then
     echo "closures and iterators of inner loops that stay calls:"
     echo "$called" | cut -c 1-300

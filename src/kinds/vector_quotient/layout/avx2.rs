@@ -109,3 +109,42 @@ fn insert<const BITS: u32, S: Select>(blocks: &Blocks, words: &mut [u64], hash: 
 fn remove<const BITS: u32, S: Select>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
     kernel::remove::<BITS, Halves<S>>(blocks, words, hash)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+    use crate::simd;
+
+    /// A processor runs one of the two kernels, so no other test compares them.
+    #[test]
+    fn both_ways_to_find_bits_give_the_same_blocks() {
+        if simd::choose(simd::Kernel::Avx2).is_err() {
+            return;
+        }
+        for (i, tag_bits) in [8, 16].into_iter().enumerate() {
+            let (with, without) = (&KERNELS[i], &WITHOUT_PDEP[i]);
+            let blocks = Blocks::new(4, tag_bits).expect("a shape");
+            let (mut some, mut others) = ([0; 32], [0; 32]);
+            for key in 0..100 {
+                let (new, also) =
+                    ((with.insert)(&blocks, &mut some, mix(key)), (without.insert)(&blocks, &mut others, mix(key)));
+                assert_eq!((new, some), (also, others), "{tag_bits}: {key}");
+            }
+            let shared = some.map(AtomicU64::new);
+            for key in 0..1000 {
+                let found = (with.contains)(&blocks, &shared, mix(key));
+                assert_eq!(found, (without.contains)(&blocks, &shared, mix(key)), "{tag_bits}: {key}");
+                assert!(found || key >= 100, "{tag_bits}: {key}");
+            }
+            for key in (0..1000).step_by(3) {
+                let removed = (with.remove)(&blocks, &mut some, mix(key));
+                assert_eq!(
+                    (removed, some),
+                    ((without.remove)(&blocks, &mut others, mix(key)), others),
+                    "{tag_bits}: {key}"
+                );
+            }
+        }
+    }
+}
