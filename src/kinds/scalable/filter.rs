@@ -39,6 +39,9 @@ pub(super) const TAKEN: usize = 0;
 /// The word of the state that says which level is in use.
 pub(super) const IN_USE: usize = 1;
 
+/// How many levels are asked one by one even where a kernel asks all of them together: the first answers sooner.
+const ONE_BY_ONE: usize = 2;
+
 /// A level of this many words (512 KiB) is not in the second-level cache when a single key comes.
 const FAR: usize = 1 << 16;
 
@@ -133,7 +136,9 @@ impl Scalable {
     /// but its lines are fetched.
     #[inline]
     fn finds(&self, written: Option<usize>, hash: u64) -> bool {
-        if let Some((chain, words)) = self.in_one() {
+        if self.levels.len() > ONE_BY_ONE
+            && let Some((chain, words)) = self.in_one()
+        {
             return chain.contains_one(words, written, hash);
         }
         self.fetch_far(hash);
