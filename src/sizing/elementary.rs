@@ -32,6 +32,15 @@ pub(crate) fn exp(x: f64) -> f64 {
     value * f64::from_bits(((exponent as i64 + 1023) as u64) << 52)
 }
 
+/// `1 - e^-x` for `x >= 0`, to about the last digit.
+pub(crate) fn one_minus_exp(x: f64) -> f64 {
+    if x > 0.34 {
+        return 1.0 - exp(-x);
+    }
+    let series = FACTORIALS.iter().fold(0.0, |sum, factor| factor - sum * x);
+    x - x * x * series
+}
+
 /// `ln(1 - x)` for `x` in 0..=1, to about the last digit.
 pub(crate) fn ln_1p_minus(x: f64) -> f64 {
     if x <= 4e-3 {
@@ -90,6 +99,10 @@ mod tests {
                 let (ours, system) = (exp(x * scale), (x * scale).exp());
                 assert!((ours - system).abs() <= 4e-16 * system, "e^{}: {ours} and {system}", x * scale);
             }
+            for x in [30.0 * x, x, x * 1e-2, x * 1e-9] {
+                let (ours, system) = (one_minus_exp(x), -(-x).exp_m1());
+                assert!((ours - system).abs() <= 8e-16 * system, "1 - e^-{x}: {ours} and {system}");
+            }
             for x in [x, x * 1e-2, x * 1e-9] {
                 let (ours, system) = (ln_1p_minus(x), (-x).ln_1p());
                 assert!((ours - system).abs() <= -5e-16 * system, "ln(1 - {x}): {ours} and {system}");
@@ -102,6 +115,7 @@ mod tests {
         assert!(ln(-1.0).is_nan() && ln(0.0) == f64::NEG_INFINITY);
         assert_eq!((exp(0.0), exp(-1e9), exp(1e9)), (1.0, 0.0, f64::INFINITY));
         assert_eq!((ln_1p_minus(0.0), ln_1p_minus(1.0)), (0.0, f64::NEG_INFINITY));
-        assert!(exp(f64::NAN).is_nan() && ln_1p_minus(f64::NAN).is_nan());
+        assert_eq!((one_minus_exp(0.0), one_minus_exp(1e9)), (0.0, 1.0));
+        assert!(one_minus_exp(f64::NAN).is_nan() && exp(f64::NAN).is_nan() && ln_1p_minus(f64::NAN).is_nan());
     }
 }

@@ -58,7 +58,7 @@ pub mod series;
 mod zeros;
 
 pub use bloom::{PartitionedSize, Size};
-pub(crate) use elementary::{exp, ln, ln_1p_minus, pow};
+pub(crate) use elementary::{exp, ln, ln_1p_minus, one_minus_exp, pow};
 
 /// The rate below which no filter over `hash_bits`-bit hashes can come: the probability that the hash of a fresh key
 /// equals that of one of `keys` keys, `1 - (1 - 2^-w)^n`, about `n / 2^w`.

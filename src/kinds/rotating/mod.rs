@@ -36,6 +36,7 @@ use super::levels::{self, LEVEL_UNIT, LEVELS, MAX_HASHES};
 use crate::contract::{Capabilities, Form, Losses, Overfill, Row, Sizes, Structure, Varying, Window};
 use crate::error::{Result, error};
 use crate::format::Geometry;
+use crate::sizing::{ln_1p_minus, one_minus_exp};
 use crate::spec::{DEFAULT_FALSE_POSITIVE_RATE, Domain, KindId, Parameter, Size, Spec};
 use shape::Shape;
 
@@ -81,7 +82,7 @@ pub const ROW: Row = Row {
     geometry,
     least_rate: |spec, capacity| match (spec.parameter(&LEVEL), spec.parameter(&GENERATIONS), spec.parameter(&CLOCK)) {
         (Ok(level), Ok(generations), Ok(clock)) => {
-            let of_filter = |rate: f64| -((-rate).ln_1p() * generations as f64).exp_m1();
+            let of_filter = |rate: f64| one_minus_exp(-ln_1p_minus(rate) * generations as f64);
             levels::least_rate(level, share(capacity, generations, clock), rate_of_one(generations), of_filter)
         }
         // The parameter is refused later.
@@ -136,7 +137,7 @@ fn share(capacity: u64, generations: u64, clock: u64) -> u64 {
 
 /// The rate of one generation with which all generations together have a rate.
 fn rate_of_one(generations: u64) -> impl Fn(f64) -> f64 {
-    move |rate| -((-rate).ln_1p() / generations as f64).exp_m1()
+    move |rate| one_minus_exp(-ln_1p_minus(rate) / generations as f64)
 }
 
 /// The geometry that a spec asks for. Exact `bits` are those of all generations together. Each generation has whole

@@ -36,7 +36,7 @@
 //! That formula is exact for one key. For more keys it is never too low, and at most 8 % too high, at low rates with
 //! two or three keys. The published formula errs by a sixth with ten keys, and by a thousandth with 10,000.
 
-use crate::sizing::{hash_floor, is_rate, search};
+use crate::sizing::{exp, hash_floor, is_rate, ln_1p_minus, one_minus_exp, search};
 
 /// The chances that a cell says "no" to an absent key, with none, one, two and three other keys in the cell.
 pub type Refusals = [f64; 4];
@@ -67,10 +67,10 @@ pub fn of_sequence(h: u32, increments: u64) -> Refusals {
 
 /// The chance that a cell says "no", if it has each of `trials` keys with probability `share`.
 fn refused(trials: f64, share: f64, ln_rest: f64, refusals: &Refusals) -> f64 {
-    let (mut chance, mut refused) = ((trials * ln_rest).exp(), 0.0);
+    let (mut chance, mut refused) = (exp(trials * ln_rest), 0.0);
     for (others, refusal) in refusals.iter().enumerate() {
         refused += chance * refusal;
-        chance *= (trials - others as f64).max(0.0) / (others as f64 + 1.0) * share / ln_rest.exp();
+        chance *= (trials - others as f64).max(0.0) / (others as f64 + 1.0) * share / exp(ln_rest);
     }
     refused.min(1.0)
 }
@@ -81,7 +81,7 @@ pub fn published(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64
         return 1.0;
     }
     let (trials, share) = (keys as f64 * f64::from(hashes), 1.0 / cells as f64);
-    (1.0 - refused(trials, share, (-share).ln_1p(), refusals)).powi(hashes as i32)
+    (1.0 - refused(trials, share, ln_1p_minus(share), refusals)).powi(hashes as i32)
 }
 
 /// The chances that `hashes` throws occupy each number of `cells` cells, from none to `hashes`.
@@ -116,8 +116,8 @@ pub fn false_positive_rate(cells: u64, hashes: u32, keys: u64, refusals: &Refusa
 fn of_many(cells: u64, hashes: u32, keys: u64, refusals: &Refusals) -> f64 {
     let (n, m, k) = (keys as f64, cells as f64, f64::from(hashes));
     // The logarithms of the chances that a key is not in a cell, and that it is in neither of two cells.
-    let (ln_not, ln_neither) = (k * (-1.0 / m).ln_1p(), k * (-2.0 / m).ln_1p());
-    let no = refused(n, -ln_not.exp_m1(), ln_not, refusals);
+    let (ln_not, ln_neither) = (k * ln_1p_minus(1.0 / m), k * ln_1p_minus(2.0 / m));
+    let no = refused(n, one_minus_exp(-ln_not), ln_not, refusals);
     let maybe = 1.0 - no;
     let covariance = if cells > 2 { both_refuse(n, ln_not, ln_neither, refusals) - no * no } else { 0.0 };
     let (mut power, mut rate) = (maybe.powi(-2), 0.0);
@@ -222,11 +222,11 @@ pub fn rate_of_cells(cells: u64, hashes: u32, increments: u64, by_choices: &[u64
 
 /// The chance that two different cells both say "no".
 fn both_refuse(n: f64, ln_not: f64, ln_neither: f64, refusals: &Refusals) -> f64 {
-    let neither = ln_neither.exp();
+    let neither = exp(ln_neither);
     // A key in at least one of the two cells is in exactly one, or in both.
-    let (one, both) = (ln_not.exp() - neither, 1.0 - 2.0 * ln_not.exp() + neither);
+    let (one, both) = (exp(ln_not) - neither, 1.0 - 2.0 * exp(ln_not) + neither);
     let (one, both) = (one / neither, both / neither);
-    let none = (n * ln_neither).exp();
+    let none = exp(n * ln_neither);
     let (mut sum, mut with_both) = (0.0, none);
     for shared in 0..refusals.len() {
         let mut with_first = with_both;
