@@ -14,7 +14,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
-.PHONY: dist test-registries test-dist test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
+.PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
@@ -143,7 +143,16 @@ dist: ## archives of the library and the command for other systems, in build/dis
 test-dist: ## what `make dist` made, unpacked, linked and run: in Debian 11, in an emulator, with musl, by Go
 	@echo "== $@: packaging/dist-test.sh"
 	@packaging/dist-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
-	@packaging/go-modules-test.sh "$(BUILD)/dist"
+	@packaging/go-modules-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
+
+test-reproducible: ## `make dist` once more, in another folder and another home: the same bytes (TARGETS=... HURRY=1)
+	@echo "== $@: packaging/dist-again.sh"
+	@$(HURRIED) packaging/dist-again.sh "$(abspath $(TARGET))" "$(BUILD)/dist" $(or $(TARGETS),$$(uname -m)-linux-gnu)
+
+test-install: ## an archive, Go, npm and cargo each bring a program to run in a system of its own, and are removed again
+	@echo "== $@: packaging/install-test.sh"
+	@mkdir -p "$(BUILD)/dist"
+	@packaging/install-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
 
 # No stage of `make test-all` yet.
 test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
@@ -221,6 +230,8 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	$(MAKE) --no-print-directory test-registries
 	$(MAKE) --no-print-directory dist TARGETS=$$(uname -m)-linux-gnu
 	$(MAKE) --no-print-directory test-dist
+	$(MAKE) --no-print-directory test-reproducible
+	$(MAKE) --no-print-directory test-install
 
 # AARCH64=package: one part of it, of rust, c and package.
 soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours

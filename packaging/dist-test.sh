@@ -29,81 +29,23 @@ foreach(library petal petal_static)
 endforeach()
 CMAKE
 
-# files_of SUITE PACKAGE: the libraries of Debian's PACKAGE for aarch64, in the folder `system`. Debian's gcc for
-# aarch64 and qemu-user can do with them what they do with glibc's.
-files_of() {
-    system=$target/packages/$2-aarch64
-    [ ! -d "$system" ] || return 0
-    has mmdebstrap && mmdebstrap --variant=extract --architectures=arm64 --include="$2" "$1" "$work/files" \
-        >"$work/said" 2>&1 || return
-    mkdir -p "$work/kept/usr/lib" "$work/kept/usr/include"
-    cp -a "$work/files/lib" "$work/kept/"
-    cp -a "$work"/files/usr/lib/*-linux-musl "$work/kept/usr/lib/" 2>/dev/null
-    cp -a "$work"/files/usr/include/*-linux-musl "$work/kept/usr/include/" 2>/dev/null
-    mkdir -p "$target/packages" && mv "$work/kept" "$system"
-    rm -rf --one-file-system "$work/files"
-}
-
-# settings TARGET: how its programs are compiled and run. Without a `runner` they cannot be run here.
-settings() {
-    local processor=${1%%-*} system
-    runner=(env LD_LIBRARY_PATH="$place/lib")
-    cross=()
-    suffix=
-    case $1 in
-    *-windows)
-        cc=x86_64-w64-mingw32-gcc
-        cross=(-DCMAKE_SYSTEM_NAME=Windows "-DCMAKE_FIND_ROOT_PATH=$place")
-        suffix=.exe
-        runner=(env WINEPREFIX="$target/dist/wine" WINEDEBUG=-all WINEPATH="Z:$place/bin;Z:$work/lent" wine)
-        if has wine && has $cc; then
-            # What Wine 8 lacks.
-            mkdir -p "$work/lent" && $cc -shared "$root/tests/windows/bcryptprimitives.c" -ladvapi32 \
-                -o "$work/lent/bcryptprimitives.dll"
-        else
-            runner=()
-        fi
-        return
-        ;;
-    *-gnu) cc=cc ;;
-    *-musl) cc=musl-gcc ;;
-    esac
-    [ "$processor" != "$(uname -m)" ] || return
-    cc=$processor-linux-gnu-gcc
-    cross=(-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$processor")
-    if [ "${1#*-linux-}" = gnu ]; then
-        files_of bullseye libc6 || system=/usr/$processor-linux-gnu
-    elif files_of bookworm musl-dev; then
-        # What musl-gcc is, for this processor.
-        sed "s# /usr/# $system/usr/#g; s#-L/usr/#-L$system/usr/#g" \
-            "$system/usr/lib/$processor-linux-musl/musl-gcc.specs" >"$work/musl.specs"
-        printf '#!/bin/sh\nexec %s "$@" -specs "%s"\n' "$cc" "$work/musl.specs" >"$work/musl-gcc"
-        chmod +x "$work/musl-gcc"
-        cc=$work/musl-gcc
-    else
-        cc=
-    fi
-    runner=("qemu-$processor" -L "${system:-/}" -E LD_LIBRARY_PATH="$place/lib")
-    has "${runner[0]}" || runner=()
-}
-runs() { [ ${#runner[@]} != 0 ]; }
-
 sums() {
     (cd "$dist" && sha256sum --check --quiet SHA256SUMS) && (cd "$place" && sha256sum --check --quiet SHA256SUMS)
 }
 layout() {
     local shared=lib/libpetal.so
     [ -z "$suffix" ] || shared="bin/petal.dll lib/libpetal.dll.a lib/petal.def"
-    for file in "bin/petal$suffix" $shared include/petal.h include/petal.hpp lib/libpetal.a lib/pkgconfig/petal.pc \
-        lib/cmake/petal/petalConfig.cmake share/doc/petal/LICENSE-MIT share/doc/petal/LICENSE-APACHE \
-        share/doc/petal/LICENSES-THIRD-PARTY share/man/man1/petal.1; do
+    for file in "bin/petal$suffix" $shared include/petal.h include/petal.hpp lib/libpetal.a \
+        lib/pkgconfig/petal.pc lib/cmake/petal/petalConfig.cmake share/doc/petal/LICENSE-MIT \
+        share/doc/petal/LICENSE-APACHE share/doc/petal/LICENSES-THIRD-PARTY share/man/man1/petal.1; do
         [ -s "$place/$file" ] || { echo "no $file"; return 1; }
     done
 }
 no_path_inside() { ! grep -rlaF -e "$root/" -e "$target/" -e "${CARGO_HOME:-$HOME/.cargo}/" -e "$HOME/" "$place"; }
 # Every symbol of glibc that the library and the command ask for has a version.
 above_floor() {
-    "$(tool "$one" objdump)" -T "$place/lib/libpetal.so" "$place/bin/petal" | grep -o 'GLIBC_[0-9.]*' | sort -uV >"$work/asked"
+    "$(tool "$one" objdump)" -T "$place/lib/libpetal.so" "$place/bin/petal" | grep -o 'GLIBC_[0-9.]*' |
+        sort -uV >"$work/asked"
     cat "$work/asked"
     [ -s "$work/asked" ] && [ "$( (echo "GLIBC_$floor" && cat "$work/asked") | sort -V | tail -n 1)" = "GLIBC_$floor" ]
 }
@@ -130,8 +72,8 @@ needs_system() {
         ;;
     *-musl) only 'libc\.so' "$place/lib/libpetal.so" && only '' "$place/bin/petal" ;;
     *)
-        only '(kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-.*)\.dll' \
-            "$place/bin/petal.dll" "$place/bin/petal.exe"
+        local of_all='kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-.*'
+        only "($of_all)\.dll" "$place/bin/petal.dll" && only "($of_all|crypt32|secur32)\.dll" "$place/bin/petal.exe"
         ;;
     esac
 }
@@ -189,15 +131,6 @@ sizes() {
     diff "$work/sizes.txt" "$work/sizes-$one" | head
 }
 
-# A system with glibc 2.31, and a compiler older than this one.
-bullseye() {
-    local tar=$target/packages/bullseye.tar
-    mkdir -p "$target/packages"
-    [ -s "$tar" ] ||
-        mmdebstrap --variant=minbase --include=gcc,libc6-dev,pkg-config bullseye "$tar" >"$work/said" 2>&1 ||
-        { rm -f "$tar" && return 1; }
-    rm -rf "$work/bullseye" && mkdir "$work/bullseye" && tar --extract --file "$tar" --directory "$work/bullseye"
-}
 in_bullseye() {
     cp -R "$place" "$work/bullseye/petal" && cp "$work/readme.c" "$root/tests/packaging/sizes.c" "$work/bullseye/" &&
         chroot "$work/bullseye" /bin/sh -ec '
@@ -209,6 +142,7 @@ in_bullseye() {
         seq 1000 | /petal/bin/petal build -o /tmp/seen.petal && echo 17 | /petal/bin/petal check /tmp/seen.petal' &&
         cmp "$work/sizes.txt" "$work/bullseye/of-sizes"
 }
+
 
 tried=
 for archive in "$dist"/petal-"$version"-*.tar.gz; do
@@ -237,8 +171,16 @@ for archive in "$dist"/petal-"$version"-*.tar.gz; do
         ! runs || check "filters have the sizes that they have elsewhere" sizes
     fi
     ! runs || check "the command runs, with petal redis" run_command
+    if [ "$one" = aarch64-linux-gnu ] && [ "${runner[0]-}" = qemu-aarch64 ]; then
+        if files_of bullseye libc6; then
+            runner[2]=$system
+            check "the command runs with the C library of Debian 11" run_command
+        else
+            echo "skipped: ${of}the C library of Debian 11: this takes mmdebstrap and a mirror that has it"
+        fi
+    fi
     if [ "$one" = "$(uname -m)-linux-gnu" ]; then
-        if [ "$(id -u)" = 0 ] && has mmdebstrap && bullseye; then
+        if [ "$(id -u)" = 0 ] && debian_11 "$work/bullseye"; then
             check "programs, the command and sizes in Debian 11, with its compiler" in_bullseye
         else
             echo "skipped: ${of}Debian 11: this takes root, mmdebstrap and a mirror that has it"

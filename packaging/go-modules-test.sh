@@ -1,19 +1,12 @@
 #!/bin/bash
-# go-modules-test.sh DIST: package petal of the modules that packaging/go-modules.sh makes with the archives in DIST, in
-# a program in an empty home, on a machine where no libpetal is installed: it builds and runs, with -race too.
+# go-modules-test.sh CARGO_TARGET_DIRECTORY DIST: package petal of the modules that packaging/go-modules.sh makes with
+# the archives in DIST, in a program in an empty home, on a machine where no libpetal is installed: it builds and runs,
+# with -race too, and for each system that DIST has an archive for. `go-modules-test.sh program` prints the program.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
-dist=$(cd "$1" && pwd)
-work=$(mktemp -d)
-trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
-log=$work/log
-. "$root/tests/packaging/checks.sh"
 address=$(sed -n 's/^repository = "https:\/\/\(.*\)"$/\1/p' "$root/Cargo.toml")
-unset CGO_CFLAGS CGO_LDFLAGS C_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH
-must "Go makes its modules, with the archives" "$root/packaging/go-modules.sh" "$work/proxy" "$dist"
-
-mkdir -p "$work/home" "$work/try" && cd "$work/try" || exit
-cat >main.go <<PROGRAM
+program() {
+    cat <<PROGRAM
 package main
 
 import (
@@ -33,17 +26,36 @@ func main() {
 	fmt.Println("pear:", seen.ContainsString("pear"))
 }
 PROGRAM
+}
+[ "$1" != program ] || { program; exit; }
+target=$(cd "$1" && pwd)
+dist=$(cd "$2" && pwd)
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+log=$work/log
+. "$root/tests/packaging/checks.sh"
+. "$root/packaging/targets.sh"
+unset CGO_CFLAGS CGO_LDFLAGS C_INCLUDE_PATH LIBRARY_PATH LD_LIBRARY_PATH PKG_CONFIG_PATH
+must "Go makes its modules, with the archives" "$root/packaging/go-modules.sh" "$work/proxy" "$dist"
+
+mkdir -p "$work/home" "$work/try" && cd "$work/try" || exit
+program >main.go
 cache=$(go env GOCACHE)
+home=$HOME
 export HOME=$work/home GOPROXY=file://$work/proxy GOSUMDB=off GOFLAGS=-modcacherw GOWORK=off GOCACHE="$cache" \
     GOMODCACHE="$work/home/modules" CGO_ENABLED=1
 got() {
     go mod init example.com/try && go get "$address/bindings/go@v$version" && go mod tidy
 }
-# runs ARGUMENT...: builds with these, and runs.
-runs() {
-    go build "$@" -o try . && said=$(./try) || return
+# answers COMMAND...
+answers() {
+    said=$("$@" | tr -d '\r')
     [ "$said" = "apple: true
 pear: false" ] || { echo "it says: $said"; return 1; }
+}
+# runs ARGUMENT...: builds with these, and runs.
+runs() {
+    go build "$@" -o try . && answers ./try || return
     ! readelf -dW try | grep libpetal
 }
 vendored() {
@@ -59,11 +71,26 @@ check "go build links the library without having it installed, and the program r
 check "with -race too" runs -race
 check "and from vendored sources" vendored
 check "the tag petal_system asks for the installed library" asks_for_library
-if [ -e "$dist/petal-$version-x86_64-linux-musl.tar.gz" ] && command -v musl-gcc >/dev/null; then
-    check "the tag musl makes a program that needs no library" \
-        env CC=musl-gcc sh -c \
-        'go build -tags musl -ldflags "-linkmode external -extldflags -static" -o try . && ./try'
-else
-    echo "skipped: the tag musl: there is no archive for musl, or no musl-gcc"
-fi
+
+# for_system TARGET ARGUMENT...: builds for it with these, and runs where that is possible.
+for_system() {
+    local one=$1 go=("GOOS=linux" "GOARCH=amd64")
+    shift
+    case $one in *-windows) go=("GOOS=windows" "GOARCH=amd64") ;; aarch64-*) go=("GOOS=linux" "GOARCH=arm64") ;; esac
+    # With musl a program needs no library at all.
+    case $one in *-musl) set -- -tags musl -ldflags "-linkmode external -extldflags -static" "$@" ;; esac
+    env "CC=$cc" "${go[@]}" go build "$@" -o "try$suffix" . || return
+    [ ${#runner[@]} = 0 ] || answers "${runner[@]}" "$PWD/try$suffix"
+}
+place=$work/none
+for one in $all_targets; do
+    if [ "$one" = "$(uname -m)-linux-gnu" ] || [ ! -e "$dist/petal-$version-$one.tar.gz" ]; then continue; fi
+    HOME=$home settings "$one"
+    if [ -z "$cc" ] || ! has "$cc"; then
+        echo "skipped: $one: there is no compiler${cc:+ $cc}"
+        continue
+    fi
+    [ ${#runner[@]} != 0 ] || echo "skipped: $one: running the program: there is no emulator"
+    check "$one: the program is built, and runs" for_system "$one"
+done
 finish
