@@ -35,8 +35,10 @@ pub struct Known {
 
 /// The most syndromes that are computed: decoding takes time that grows with their square.
 const MOST_SYNDROMES: u64 = 512;
+
 /// The most products for the syndromes of one set: a few tenths of a second.
 const MOST_PRODUCTS: f64 = 2e8;
+
 /// The most syndromes for sets where the larger one has `keys` keys.
 pub fn most_syndromes(keys: u64) -> u64 {
     MOST_SYNDROMES.min((MOST_PRODUCTS / keys.max(1) as f64) as u64)
