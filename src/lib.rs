@@ -62,7 +62,7 @@ pub use aggregate::{
 #[cfg(feature = "digest")]
 pub use digest::{Digest, DigestFindOptions, DigestFindResult, DigestMatch, DigestStatistics};
 pub use handle::estimate::{Estimate, Overlap, estimate, estimate_overlap};
-pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash, filters_contain_u64};
+pub use handle::filter::{Asked, Filter, filters_contain, filters_contain_hash};
 pub use handle::image::{self, Image};
 #[cfg(feature = "map")]
 pub use handle::map::Map;

@@ -277,7 +277,7 @@ fn give(map: &mut Map, model: &mut Model, input: &mut Unstructured, verb: Capabi
 /// One key of a batch gets another value.
 fn replace(map: &mut Map, keys: &Keys, i: usize, value: u64) -> petal::Result<bool> {
     match keys {
-        Keys::U64(keys) => map.replace_u64(keys[i], value),
+        Keys::U64(keys) => map.replace(u64::to_le_bytes(keys[i]), value),
         Keys::Hashes(hashes) => map.replace_hash(hashes[i], value),
         Keys::Bytes { bytes, offsets } => map.replace(&bytes[offsets[i] as usize..offsets[i + 1] as usize], value),
         Keys::Bytes32 { bytes, offsets } => map.replace(&bytes[offsets[i] as usize..offsets[i + 1] as usize], value),

@@ -164,8 +164,13 @@ fn open_router(bytes: &[u8], memory: &mut Guarded) {
 }
 
 fn use_router(router: &mut Router) {
-    let _ = (router.verify(), router.statistics(), router.contains_u64(1), router.route_u64(1, None, 1));
-    let _ = router.walk_u64(1, &mut Walk::new(2));
+    let _ = (
+        router.verify(),
+        router.statistics(),
+        router.contains(u64::to_le_bytes(1)),
+        router.route(u64::to_le_bytes(1), None, 1),
+    );
+    let _ = router.walk(u64::to_le_bytes(1), &mut Walk::new(2));
     let neighbours: Vec<u64> = router.edges().map(|edge| edge.neighbour).collect();
     for neighbour in neighbours {
         let message = router.advertise(neighbour).map(<[u8]>::to_vec);
@@ -174,7 +179,7 @@ fn use_router(router: &mut Router) {
         let _ = router.advertise_changes(neighbour).map(drop);
         let _ = router.remove_edge(neighbour);
     }
-    let _ = (router.insert_u64(1), router.remove_u64(1), router.clear());
+    let _ = (router.insert(u64::to_le_bytes(1)), router.remove(u64::to_le_bytes(1)), router.clear());
 }
 
 /// What opens as an aggregate opens as nothing else, and takes meetings whatever its words are.

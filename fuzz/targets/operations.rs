@@ -470,7 +470,7 @@ fn rejuvenate(slot: &mut Slot, input: &mut Unstructured) -> Result<()> {
         let filter = core::cell::RefCell::new(filter);
         key.ask(
             |key| filter.borrow_mut().rejuvenate(key),
-            |key| filter.borrow_mut().rejuvenate_u64(key),
+            |key| filter.borrow_mut().rejuvenate(u64::to_le_bytes(key)),
             |hash| filter.borrow_mut().rejuvenate_hash(hash),
         )
     });

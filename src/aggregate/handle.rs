@@ -137,31 +137,18 @@ impl Aggregate {
         self.add_hash(self.hash_of(id.as_ref())?, now, previous)
     }
 
-    /// [`Aggregate::add`] for an id that is a `u64`.
-    ///
-    /// # Errors
-    /// As [`Aggregate::add`].
-    pub fn add_u64(
-        &mut self,
-        id: u64,
-        now: AggregateStateValue,
-        previous: &[AggregateStateValue],
-    ) -> Result<AggregateAnswer> {
-        self.add_hash(self.base().hasher().hash_u64(id)?, now, previous)
-    }
-
     /// [`Aggregate::add`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::add`].
     pub fn add_hash(
         &mut self,
-        id: u64,
+        hash: u64,
         now: AggregateStateValue,
         previous: &[AggregateStateValue],
     ) -> Result<AggregateAnswer> {
         self.check_aggregator("meet", Capabilities::INSERT)?;
-        self.memories.add(id, now, previous)
+        self.memories.add(hash, now, previous)
     }
 
     /// Forgets the participant with this id, which is aggregated in the state `now`, and takes its value away. Returns
@@ -174,21 +161,13 @@ impl Aggregate {
         self.remove_hash(self.hash_of(id.as_ref())?, now)
     }
 
-    /// [`Aggregate::remove`] for an id that is a `u64`.
-    ///
-    /// # Errors
-    /// As [`Aggregate::add`].
-    pub fn remove_u64(&mut self, id: u64, now: AggregateStateValue) -> Result<bool> {
-        self.remove_hash(self.base().hasher().hash_u64(id)?, now)
-    }
-
     /// [`Aggregate::remove`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::add`].
-    pub fn remove_hash(&mut self, id: u64, now: AggregateStateValue) -> Result<bool> {
+    pub fn remove_hash(&mut self, hash: u64, now: AggregateStateValue) -> Result<bool> {
         self.check_aggregator("let a participant leave", Capabilities::REMOVE)?;
-        self.memories.remove(id, now)
+        self.memories.remove(hash, now)
     }
 
     /// The states that this disseminator told the aggregator with this id, in ascending order: none before their first
@@ -202,21 +181,13 @@ impl Aggregate {
         self.list_sent_hash(self.hash_of(aggregator.as_ref())?)
     }
 
-    /// [`Aggregate::list_sent`] for an id that is a `u64`.
-    ///
-    /// # Errors
-    /// As [`Aggregate::list_sent`].
-    pub fn list_sent_u64(&self, aggregator: u64) -> Result<Vec<u32>> {
-        self.list_sent_hash(self.base().hasher().hash_u64(aggregator)?)
-    }
-
     /// [`Aggregate::list_sent`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::list_sent`].
-    pub fn list_sent_hash(&self, aggregator: u64) -> Result<Vec<u32>> {
+    pub fn list_sent_hash(&self, hash: u64) -> Result<Vec<u32>> {
         self.check_disseminator()?;
-        let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_sent(aggregator, *state));
+        let all = || (0..self.memories.layout().states).filter(|state| self.memories.has_sent(hash, *state));
         let mut told = try_vec(all().count())?;
         // Another process may change the image meanwhile, but the list takes no more memory than was reserved.
         let most = told.capacity();
@@ -243,22 +214,14 @@ impl Aggregate {
         self.record_sent_hash(self.hash_of(aggregator.as_ref())?, state, answer)
     }
 
-    /// [`Aggregate::record_sent`] for an id that is a `u64`.
-    ///
-    /// # Errors
-    /// As [`Aggregate::record_sent`].
-    pub fn record_sent_u64(&mut self, aggregator: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
-        self.record_sent_hash(self.base().hasher().hash_u64(aggregator)?, state, answer)
-    }
-
     /// [`Aggregate::record_sent`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::record_sent`].
-    pub fn record_sent_hash(&mut self, aggregator: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
+    pub fn record_sent_hash(&mut self, hash: u64, state: u32, answer: Option<AggregateAnswer>) -> Result<()> {
         self.check_disseminator()?;
         self.base().check_capability("tell", Capabilities::INSERT)?;
-        self.memories.record_sent(aggregator, state, answer)
+        self.memories.record_sent(hash, state, answer)
     }
 
     /// Forgets that the aggregator with this id was told `state`, for an aggregator that left or that lost its
@@ -271,22 +234,14 @@ impl Aggregate {
         self.forget_sent_hash(self.hash_of(aggregator.as_ref())?, state)
     }
 
-    /// [`Aggregate::forget_sent`] for an id that is a `u64`.
-    ///
-    /// # Errors
-    /// As [`Aggregate::record_sent`].
-    pub fn forget_sent_u64(&mut self, aggregator: u64, state: u32) -> Result<bool> {
-        self.forget_sent_hash(self.base().hasher().hash_u64(aggregator)?, state)
-    }
-
     /// [`Aggregate::forget_sent`] for the hash of an id.
     ///
     /// # Errors
     /// As [`Aggregate::record_sent`].
-    pub fn forget_sent_hash(&mut self, aggregator: u64, state: u32) -> Result<bool> {
+    pub fn forget_sent_hash(&mut self, hash: u64, state: u32) -> Result<bool> {
         self.check_disseminator()?;
         self.base().check_capability("forget", Capabilities::REMOVE)?;
-        self.memories.forget_sent(aggregator, state)
+        self.memories.forget_sent(hash, state)
     }
 
     /// What is aggregated now. Takes constant time: some microseconds, most of them for the estimate of participants.

@@ -226,18 +226,6 @@ impl Builder {
         self.exclude_hash(hash)
     }
 
-    /// Excludes a `u64` key; see [`Builder::exclude`].
-    ///
-    /// # Errors
-    /// As [`Builder::exclude`].
-    pub fn exclude_u64(&mut self, key: u64) -> Result<()> {
-        if self.placed.is_some() {
-            return self.exclude_bytes(&key.to_le_bytes());
-        }
-        let hash = self.hasher.hash_u64(key)?;
-        self.exclude_hash(hash)
-    }
-
     /// Excludes a hash; see [`Builder::exclude`].
     ///
     /// # Errors

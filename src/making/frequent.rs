@@ -25,15 +25,6 @@ impl Builder {
         self.add_frequent_hash(hash, weight)
     }
 
-    /// Gives a `u64` key that is a frequent non-member; see [`Builder::add_frequent`].
-    ///
-    /// # Errors
-    /// As [`Builder::add_frequent`].
-    pub fn add_frequent_u64(&mut self, key: u64, weight: f64) -> Result<()> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.add_frequent_hash(hash, weight)
-    }
-
     /// Gives the hash of a frequent non-member; see [`Builder::add_frequent`].
     ///
     /// # Errors

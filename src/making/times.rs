@@ -22,15 +22,6 @@ impl Builder {
         self.add_times_hash(hash, times)
     }
 
-    /// Adds a `u64` key that came `times` times; see [`Builder::add_times`].
-    ///
-    /// # Errors
-    /// As [`Builder::add_times`].
-    pub fn add_times_u64(&mut self, key: u64, times: u64) -> Result<()> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.add_times_hash(hash, times)
-    }
-
     /// Adds a hash that came `times` times; see [`Builder::add_times`].
     ///
     /// # Errors

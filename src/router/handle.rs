@@ -80,15 +80,6 @@ impl Router {
         self.insert_hash(hash)
     }
 
-    /// Inserts a `u64` key; see [`Router::insert`].
-    ///
-    /// # Errors
-    /// As [`Router::insert`].
-    pub fn insert_u64(&mut self, key: u64) -> Result<()> {
-        let hash = self.base().hasher().hash_u64(key)?;
-        self.insert_hash(hash)
-    }
-
     /// Inserts the hash of a key; see [`Router::insert`].
     ///
     /// # Errors
@@ -119,15 +110,6 @@ impl Router {
     #[inline]
     pub fn remove(&mut self, key: impl AsRef<[u8]>) -> Result<bool> {
         let hash = self.hash_of(key.as_ref())?;
-        self.remove_hash(hash)
-    }
-
-    /// Removes a `u64` key; see [`Router::remove`].
-    ///
-    /// # Errors
-    /// As [`Router::remove`].
-    pub fn remove_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.base().hasher().hash_u64(key)?;
         self.remove_hash(hash)
     }
 
@@ -192,14 +174,6 @@ impl Router {
     #[inline]
     pub fn contains(&self, key: impl AsRef<[u8]>) -> Result<bool> {
         Ok(self.contains_hash(self.hash_of(key.as_ref())?))
-    }
-
-    /// Whether this node itself may have a `u64` key; see [`Router::contains`].
-    ///
-    /// # Errors
-    /// As [`Router::contains`].
-    pub fn contains_u64(&self, key: u64) -> Result<bool> {
-        Ok(self.contains_hash(self.base().hasher().hash_u64(key)?))
     }
 
     /// Whether this node itself may have the key with this hash; see [`Router::contains`].

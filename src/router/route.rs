@@ -140,14 +140,6 @@ impl Router {
         Ok(self.route_hash(self.hash_of(key.as_ref())?, from, hops_left))
     }
 
-    /// Where a query for a `u64` key goes; see [`Router::route`].
-    ///
-    /// # Errors
-    /// As [`Router::route`].
-    pub fn route_u64(&self, key: u64, from: Option<u64>, hops_left: u32) -> Result<Route> {
-        Ok(self.route_hash(self.hash_u64(key)?, from, hops_left))
-    }
-
     /// Where a query for the key with this hash goes; see [`Router::route`].
     pub fn route_hash(&self, hash: u64, from: Option<u64>, hops_left: u32) -> Route {
         if self.state.has_own(hash) {
@@ -176,14 +168,6 @@ impl Router {
     #[inline]
     pub fn walk(&self, key: impl AsRef<[u8]>, walk: &mut Walk) -> Result<Route> {
         self.walk_hash(self.hash_of(key.as_ref())?, walk)
-    }
-
-    /// Where a query for a `u64` key goes; see [`Router::walk`].
-    ///
-    /// # Errors
-    /// As [`Router::walk`].
-    pub fn walk_u64(&self, key: u64, walk: &mut Walk) -> Result<Route> {
-        self.walk_hash(self.hash_u64(key)?, walk)
     }
 
     /// Where a query for the key with this hash goes; see [`Router::walk`].

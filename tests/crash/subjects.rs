@@ -154,7 +154,7 @@ fn map_of_values(row: &'static Row) -> Of<Map, ()> {
             (0..PUT).for_each(|key| builder.put_u64(key, key).unwrap());
             (builder.finish().unwrap(), ())
         }),
-        step: |map, (), step| map.replace_u64(step * 7 % PUT, mix(step) >> 48).map(drop),
+        step: |map, (), step| map.replace(u64::to_le_bytes(step * 7 % PUT), mix(step) >> 48).map(drop),
         is_repeated: |_, _| true,
         reads_whole: true,
         lost: |Seen { image, before, after, .. }| {
@@ -224,19 +224,19 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
             let was = turn.checked_sub(1).filter(|turn| !leaves(id, *turn)).map(|turn| state_of(id, turn));
             let outcome = if step % 2 == 0 {
                 match was {
-                    Some(was) if leaves(id, turn) => aggregate.remove_u64(id, was).map(drop),
+                    Some(was) if leaves(id, turn) => aggregate.remove(u64::to_le_bytes(id), was).map(drop),
                     None if leaves(id, turn) => Ok(()),
-                    was => aggregate.add_u64(id, now, was.as_slice()).map(drop),
+                    was => aggregate.add(u64::to_le_bytes(id), now, was.as_slice()).map(drop),
                 }
             } else if leaves(id, turn) {
-                was.map_or(Ok(()), |was| aggregate.forget_sent_u64(id, was.state).map(drop))
+                was.map_or(Ok(()), |was| aggregate.forget_sent(u64::to_le_bytes(id), was.state).map(drop))
             } else {
                 let first = AggregateAnswer::First;
                 let answer = was.map_or(first, |was| AggregateAnswer::Changed { replaced: was.state });
                 // A state that was told already is not told again.
-                match aggregate.list_sent_u64(id) {
+                match aggregate.list_sent(u64::to_le_bytes(id)) {
                     Ok(told) if told == [now.state] => Ok(()),
-                    _ => aggregate.record_sent_u64(id, now.state, Some(answer)),
+                    _ => aggregate.record_sent(u64::to_le_bytes(id), now.state, Some(answer)),
                 }
             };
             // The aggregate may lack the role that a step needs.
@@ -253,7 +253,7 @@ fn aggregate(roles: &str) -> Of<Aggregate, ()> {
                 format!("{results:?} {counts:?} {}", aggregate.base().count())
             };
             let all = |aggregate: &Aggregate| {
-                let told = (0..PARTICIPANTS).map(|id| aggregate.list_sent_u64(id).unwrap_or_default());
+                let told = (0..PARTICIPANTS).map(|id| aggregate.list_sent(u64::to_le_bytes(id)).unwrap_or_default());
                 told.collect::<Vec<_>>()
             };
             either("the aggregate", results(image), results(before), results(after))
@@ -331,11 +331,13 @@ fn router(counter_bits: f64) -> Of<Router, Router> {
             (router, peer)
         }),
         step: |router, peer, step| match step % 8 {
-            0 | 1 => router.insert_u64(step),
-            2 if router.capabilities().contains(Capabilities::REMOVE) => router.remove_u64(step - 1).map(drop),
+            0 | 1 => router.insert(u64::to_le_bytes(step)),
+            2 if router.capabilities().contains(Capabilities::REMOVE) => {
+                router.remove(u64::to_le_bytes(step - 1)).map(drop)
+            }
             2 => Ok(()),
             3 | 4 => {
-                peer.insert_u64(1_000_000 + step)?;
+                peer.insert(u64::to_le_bytes(1_000_000 + step))?;
                 carry(peer, 1, router, 2)
             }
             5 => carry(router, 2, peer, 1),
@@ -353,7 +355,7 @@ fn router(counter_bits: f64) -> Of<Router, Router> {
         reads_whole: true,
         lost: |Seen { image, before, after, done }| {
             let keys = (0..*done).chain(1_000_000..1_000_000 + *done);
-            let route = |router: &Router, key| router.route_u64(key, None, 5).unwrap();
+            let route = |router: &Router, key| router.route(u64::to_le_bytes(key), None, 5).unwrap();
             let of_keys = |key: u64| {
                 let (before, after) = (route(before, key), route(after, key));
                 let lost = before == after && route(image, key) != before && before != petal::router::Route::FallBack;

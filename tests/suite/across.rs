@@ -4,7 +4,7 @@ use crate::common::{cases, filled, hash_of, hashed, image, mix};
 use crate::conformance::fails;
 use petal::{
     Answers, Capabilities, Filter, HashFunction, Image, OpenOptions, Spec, Status, filters_contain,
-    filters_contain_hash, filters_contain_u64,
+    filters_contain_hash,
 };
 
 /// `count` filters, of every kind and parameters in turn, each with 50 keys from its number on. Kinds whose keys are
@@ -48,7 +48,7 @@ fn many_filters_answer_as_each_does() {
                 let (mut bytes, mut bitmap) = (vec![7; count], vec![7; count.div_ceil(8)]);
                 let mut answers = Answers { bytes: Some(&mut bytes), bitmap: Some(&mut bitmap), ..Answers::default() };
                 match ask {
-                    0 => filters_contain_u64(some, key, &mut answers).unwrap(),
+                    0 => filters_contain(some, u64::to_le_bytes(key), &mut answers).unwrap(),
                     1 => filters_contain(some, &key.to_le_bytes(), &mut answers).unwrap(),
                     _ => filters_contain_hash(some, hash, &mut answers).unwrap(),
                 }
@@ -74,10 +74,10 @@ fn filters_may_hash_differently() {
         let expected: Vec<u8> = handles.iter().map(|filter| filter.contains_u64(key).into()).collect();
         let mut bytes = vec![7; 200];
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
-        filters_contain_u64(&handles, key, &mut answers).unwrap();
+        filters_contain(&handles, u64::to_le_bytes(key), &mut answers).unwrap();
         assert_eq!(bytes, expected, "key {key}");
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
-        filters_contain_u64(&[&[&large], &handles[1..]].concat(), key, &mut answers).unwrap();
+        filters_contain(&[&[&large], &handles[1..]].concat(), u64::to_le_bytes(key), &mut answers).unwrap();
         assert_eq!(bytes[1..], expected[1..], "key {key}, fetched ahead");
         let mut holders = (key.saturating_sub(49)..=key.min(199)).map(|i| i as usize);
         let may_lose = |i: usize| handles[i].base().row().capabilities.contains(Capabilities::MAY_LOSE_KEYS);
@@ -107,7 +107,7 @@ fn the_last_of_many_is_asked_as_the_first_is() {
         let handles: Vec<&Filter> = handles;
         let mut bytes = vec![0; handles.len()];
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
-        fails(filters_contain_u64(&handles, 1 << 50, &mut answers), refusal);
+        fails(filters_contain(&handles, u64::to_le_bytes(1 << 50), &mut answers), refusal);
         assert_eq!((answers.true_count, answers.done), (handles.len() as u64, 0));
         assert!(bytes.iter().all(|answer| *answer == 1));
         filters_contain_hash(&handles, 1, &mut Answers::default()).unwrap();

@@ -58,7 +58,7 @@ fn meetings_do_what_a_table_does() {
         let (now, before) = (value_of(id, state), model.get(&id).copied());
         match random.below(8) {
             0 => {
-                let left = aggregate.remove_u64(id, now).unwrap();
+                let left = aggregate.remove(u64::to_le_bytes(id), now).unwrap();
                 assert_eq!(left, before == Some(state));
                 if left {
                     model.remove(&id);
@@ -71,14 +71,14 @@ fn meetings_do_what_a_table_does() {
                     Some(before) if before == state => AggregateAnswer::Duplicate,
                     Some(_) => AggregateAnswer::Refused,
                 };
-                assert_eq!(aggregate.add_u64(id, now, &[]).unwrap(), expected, "step {step}");
+                assert_eq!(aggregate.add(u64::to_le_bytes(id), now, &[]).unwrap(), expected, "step {step}");
                 model.entry(id).or_insert(state);
                 counted[0] += u64::from(expected == AggregateAnswer::Refused);
             }
             2 if before.is_some_and(|before| before != state) => {
                 // So is one that cites another value.
                 let wrong = at(before.unwrap(), value_of(id, before.unwrap()).value + 0.5);
-                assert_eq!(aggregate.add_u64(id, now, &[wrong]).unwrap(), AggregateAnswer::Refused);
+                assert_eq!(aggregate.add(u64::to_le_bytes(id), now, &[wrong]).unwrap(), AggregateAnswer::Refused);
                 counted[1] += 1;
             }
             _ => {
@@ -91,7 +91,7 @@ fn meetings_do_what_a_table_does() {
                     Some(before) if before == state => AggregateAnswer::Duplicate,
                     Some(replaced) => AggregateAnswer::Changed { replaced },
                 };
-                assert_eq!(aggregate.add_u64(id, now, &cited).unwrap(), expected, "step {step}");
+                assert_eq!(aggregate.add(u64::to_le_bytes(id), now, &cited).unwrap(), expected, "step {step}");
                 model.insert(id, state);
             }
         }
@@ -102,7 +102,7 @@ fn meetings_do_what_a_table_does() {
     let tallies = aggregate.statistics().tallies;
     assert_eq!([tallies.refused_firsts, tallies.refused_changes], counted);
     for (id, state) in &model {
-        assert!(aggregate.remove_u64(*id, value_of(*id, *state)).unwrap());
+        assert!(aggregate.remove(u64::to_le_bytes(*id), value_of(*id, *state)).unwrap());
     }
     check(&aggregate, &BTreeMap::new());
 }
@@ -174,10 +174,11 @@ fn gossip(rate: f64, seed: u64) -> Gossip {
         while left > 0 {
             let (aggregator, teller) = (random.below(NODES), random.below(NODES));
             let state = states[teller as usize];
-            let told = nodes[teller as usize].list_sent_u64(aggregator).unwrap();
+            let told = nodes[teller as usize].list_sent(u64::to_le_bytes(aggregator)).unwrap();
             let previous: Vec<_> = told.into_iter().map(|state| value_of(teller, state)).collect();
-            let answer = nodes[aggregator as usize].add_u64(teller, value_of(teller, state), &previous).unwrap();
-            nodes[teller as usize].record_sent_u64(aggregator, state, Some(answer)).unwrap();
+            let answer =
+                nodes[aggregator as usize].add(u64::to_le_bytes(teller), value_of(teller, state), &previous).unwrap();
+            nodes[teller as usize].record_sent(u64::to_le_bytes(aggregator), state, Some(answer)).unwrap();
             let outcome = &mut outcomes[(aggregator * NODES + teller) as usize];
             left -= u64::from(outcome.replace(answer).is_none());
         }
@@ -257,7 +258,8 @@ fn participants_are_estimated_without_bias() {
     for run in 0..RUNS {
         let mut aggregate: Aggregate = create_as(&Spec { seed: u64::from(run), ..spec(200, 0.05, 1) }).unwrap();
         // An id that seems known is refused or, at the rate once more, taken for a duplicate.
-        let mut is_missing = |id| aggregate.add_u64(id, at(0, 1.0), &[]).unwrap() != AggregateAnswer::First;
+        let mut is_missing =
+            |id| aggregate.add(u64::to_le_bytes(id), at(0, 1.0), &[]).unwrap() != AggregateAnswer::First;
         let missing = (0..200).filter(|id| is_missing(*id)).count() as u64;
         let results = aggregate.statistics();
         assert_eq!(results.count, 200 - missing);
@@ -304,7 +306,8 @@ fn estimates_hold_at_high_rates() {
             let spec = Spec { seed: run, ..spec(participants, rate, STATES as u32) };
             let mut aggregate: Aggregate = create_as(&spec).unwrap();
             expected = Some(aggregate.expected_errors(participants));
-            let mut meet = |id, now, was: &[AggregateStateValue]| aggregate.add_u64(id, now, was).unwrap();
+            let mut meet =
+                |id, now, was: &[AggregateStateValue]| aggregate.add(u64::to_le_bytes(id), now, was).unwrap();
             let mut states: Vec<_> = (0..participants).map(|id| (id, value_of(id, 0))).collect();
             states.retain(|(id, now)| meet(*id, *now, &[]) == AggregateAnswer::First);
             refused.add((participants - states.len() as u64) as f64);
@@ -337,7 +340,7 @@ fn estimates_hold_at_high_rates() {
 fn extremes_know_whether_they_are_exact() {
     let mut aggregate: Aggregate = create_as(&spec(10, 1e-9, 3)).unwrap();
     for (id, value) in [(1, 5.0), (2, -0.0), (3, 5.0), (4, 2.0)] {
-        assert_eq!(aggregate.add_u64(id, at(0, value), &[]).unwrap(), AggregateAnswer::First);
+        assert_eq!(aggregate.add(u64::to_le_bytes(id), at(0, value), &[]).unwrap(), AggregateAnswer::First);
     }
     let extremes = |aggregate: &Aggregate| {
         let AggregateStatistics { maximum, minimum, is_maximum_exact, is_minimum_exact, .. } = aggregate.statistics();
@@ -345,16 +348,16 @@ fn extremes_know_whether_they_are_exact() {
     };
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, true)));
     assert!(aggregate.statistics().minimum.is_sign_positive());
-    aggregate.add_u64(1, at(1, 3.0), &[at(0, 5.0)]).unwrap();
+    aggregate.add(u64::to_le_bytes(1), at(1, 3.0), &[at(0, 5.0)]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, true)), "another one still has it");
-    aggregate.add_u64(3, at(1, 4.0), &[at(0, 5.0)]).unwrap();
+    aggregate.add(u64::to_le_bytes(3), at(1, 4.0), &[at(0, 5.0)]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, false), (0.0, true)), "a bound");
     // 0 and -0 are one value.
-    assert!(aggregate.remove_u64(2, at(0, 0.0)).unwrap());
+    assert!(aggregate.remove(u64::to_le_bytes(2), at(0, 0.0)).unwrap());
     assert_eq!(extremes(&aggregate), ((5.0, false), (0.0, false)));
-    aggregate.add_u64(5, at(2, 5.0), &[]).unwrap();
+    aggregate.add(u64::to_le_bytes(5), at(2, 5.0), &[]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (0.0, false)), "a participant came to it again");
-    aggregate.add_u64(6, at(2, -1.0), &[]).unwrap();
+    aggregate.add(u64::to_le_bytes(6), at(2, -1.0), &[]).unwrap();
     assert_eq!(extremes(&aggregate), ((5.0, true), (-1.0, true)));
 }
 
@@ -362,18 +365,18 @@ fn extremes_know_whether_they_are_exact() {
 #[test]
 fn sums_do_not_drift() {
     let mut aggregate: Aggregate = create_as(&spec(10, 1e-9, 2)).unwrap();
-    aggregate.add_u64(1, at(0, 0.1), &[]).unwrap();
-    aggregate.add_u64(2, at(0, 1e300), &[]).unwrap();
+    aggregate.add(u64::to_le_bytes(1), at(0, 0.1), &[]).unwrap();
+    aggregate.add(u64::to_le_bytes(2), at(0, 1e300), &[]).unwrap();
     for i in 0..1000 {
         let (from, to) = (i % 2, (i + 1) % 2);
         let value = |state| at(state, if state == 0 { 1e300 } else { -3e-300 });
         assert_eq!(
-            aggregate.add_u64(2, value(to), &[value(from)]).unwrap(),
+            aggregate.add(u64::to_le_bytes(2), value(to), &[value(from)]).unwrap(),
             AggregateAnswer::Changed { replaced: from }
         );
     }
     assert_eq!(aggregate.statistics().sum, 1e300);
-    assert!(aggregate.remove_u64(2, at(0, 1e300)).unwrap());
+    assert!(aggregate.remove(u64::to_le_bytes(2), at(0, 1e300)).unwrap());
     assert_eq!((aggregate.statistics().sum, aggregate.statistics().mean), (0.1, 0.1));
 }
 
@@ -387,13 +390,15 @@ fn values_taken_by_mistake_leave_an_image_that_opens() {
         let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 2) };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
         for id in 0..6 {
-            aggregate.add_u64(id, at(0, 5.0), &[]).unwrap();
+            aggregate.add(u64::to_le_bytes(id), at(0, 5.0), &[]).unwrap();
         }
         for other in 0..20 {
             let count = aggregate.statistics().count;
-            taken += u32::from(aggregate.remove_u64(other % 6, at(0, f64::from(other as u32))).unwrap() && other != 5);
+            taken += u32::from(
+                aggregate.remove(u64::to_le_bytes(other % 6), at(0, f64::from(other as u32))).unwrap() && other != 5,
+            );
             let cited = [at(0, f64::from(other as u32) + 100.0)];
-            let changed = aggregate.add_u64(other % 6, at(1, 5.0), &cited).unwrap();
+            let changed = aggregate.add(u64::to_le_bytes(other % 6), at(1, 5.0), &cited).unwrap();
             taken += u32::from(matches!(changed, AggregateAnswer::Changed { .. }));
             aggregate.verify().unwrap();
             load(&bytes(&aggregate)).unwrap();
@@ -412,10 +417,10 @@ fn several_states_that_seem_aggregated_are_refused() {
         let spec = Spec { seed, bits: 192, hashes: 1, ..spec(0, 0.0, 3) };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
         for id in 0..6 {
-            aggregate.add_u64(id, at(id as u32 % 3, 5.0), &[]).unwrap();
+            aggregate.add(u64::to_le_bytes(id), at(id as u32 % 3, 5.0), &[]).unwrap();
         }
         for id in 0..6 {
-            let seems = |one: AggregateStateValue| aggregate.copy().unwrap().remove_u64(id, one).unwrap();
+            let seems = |one: AggregateStateValue| aggregate.copy().unwrap().remove(u64::to_le_bytes(id), one).unwrap();
             let (now, cited) = (at(id as u32 % 3, 70.0), [at(0, 5.0), at(1, 5.0), at(2, 5.0)]);
             // Only new states that do not seem aggregated, with cited ones of which some do.
             if seems(now) || !cited.into_iter().any(seems) {
@@ -428,7 +433,7 @@ fn several_states_that_seem_aggregated_are_refused() {
             } else {
                 AggregateAnswer::Refused
             };
-            assert_eq!(aggregate.add_u64(id, now, &cited).unwrap(), expected, "seed {seed}: {found:?}");
+            assert_eq!(aggregate.add(u64::to_le_bytes(id), now, &cited).unwrap(), expected, "seed {seed}: {found:?}");
         }
     }
     assert!(came.iter().all(|times| *times > 5), "{came:?}");
@@ -471,13 +476,13 @@ fn told_states_come_back() {
 fn ids_have_three_forms() {
     let mut aggregate: Aggregate = create_as(&spec(50, 1e-9, 2)).unwrap();
     let hash = aggregate.base().hasher().hash_u64(7).unwrap();
-    assert_eq!(aggregate.add_u64(7, at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
+    assert_eq!(aggregate.add(u64::to_le_bytes(7), at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
     assert_eq!(aggregate.add(&7_u64.to_le_bytes(), at(0, 1.0), &[]).unwrap(), AggregateAnswer::Duplicate);
     assert_eq!(aggregate.add_hash(hash, at(0, 1.0), &[]).unwrap(), AggregateAnswer::Duplicate);
     aggregate.record_sent_hash(hash, 1, Some(AggregateAnswer::First)).unwrap();
-    assert_eq!(aggregate.list_sent_u64(7).unwrap(), [1]);
+    assert_eq!(aggregate.list_sent(u64::to_le_bytes(7)).unwrap(), [1]);
     assert!(format!("{aggregate:?}").contains("count: 1"));
-    assert!(aggregate.forget_sent_u64(7, 1).unwrap() && aggregate.remove_hash(hash, at(0, 1.0)).unwrap());
+    assert!(aggregate.forget_sent(u64::to_le_bytes(7), 1).unwrap() && aggregate.remove_hash(hash, at(0, 1.0)).unwrap());
     let id = 7_u64.to_le_bytes();
     assert_eq!(aggregate.add(&id, at(1, 1.0), &[]).unwrap(), AggregateAnswer::First);
     assert!(aggregate.remove(&id, at(1, 1.0)).unwrap() && !aggregate.remove(&id, at(1, 1.0)).unwrap());
@@ -490,11 +495,11 @@ fn ids_have_three_forms() {
 #[test]
 fn a_state_may_be_cited_twice() {
     let mut aggregate: Aggregate = create_as(&spec(50, 1e-6, 3)).unwrap();
-    aggregate.add_u64(1, at(0, 2.0), &[]).unwrap();
-    let changed = aggregate.add_u64(1, at(1, 3.0), &[at(0, 2.0), at(2, 2.0), at(0, 2.0)]).unwrap();
+    aggregate.add(u64::to_le_bytes(1), at(0, 2.0), &[]).unwrap();
+    let changed = aggregate.add(u64::to_le_bytes(1), at(1, 3.0), &[at(0, 2.0), at(2, 2.0), at(0, 2.0)]).unwrap();
     assert_eq!(changed, AggregateAnswer::Changed { replaced: 0 });
     assert_eq!(
-        aggregate.add_u64(1, at(2, 0.5), &[at(1, 3.0), at(1, 3.5)]).unwrap(),
+        aggregate.add(u64::to_le_bytes(1), at(2, 0.5), &[at(1, 3.0), at(1, 3.5)]).unwrap(),
         AggregateAnswer::Changed { replaced: 1 }
     );
     assert_eq!((aggregate.statistics().sum, aggregate.statistics().count), (0.5, 1));
@@ -504,26 +509,29 @@ fn a_state_may_be_cited_twice() {
 #[test]
 fn refusals_change_nothing() {
     let mut aggregate: Aggregate = create_as(&spec(50, 0.01, 3)).unwrap();
-    aggregate.add_u64(1, at(0, 2.0), &[]).unwrap();
+    aggregate.add(u64::to_le_bytes(1), at(0, 2.0), &[]).unwrap();
     let before = bytes(&aggregate);
     let refused = |result: petal::Result<AggregateAnswer>, text: &str| {
         let error = result.unwrap_err();
         assert_eq!(error.status(), Status::OutOfRange);
         assert!(error.message().contains(text), "{}", error.message());
     };
-    refused(aggregate.add_u64(1, at(3, 2.0), &[at(0, 2.0)]), "state = 3 is not one of 0 to 2");
-    refused(aggregate.add_u64(1, at(1, 2.0), &[at(u32::MAX, 2.0)]), "state = 4294967295");
-    refused(aggregate.add_u64(2, at(1, f64::NAN), &[]), "value = NaN of state 1 is not a finite number");
-    refused(aggregate.add_u64(2, at(1, f64::INFINITY), &[]), "value = inf");
-    refused(aggregate.add_u64(1, at(1, 0.0), &[at(0, f64::NEG_INFINITY)]), "value = -inf");
-    refused(aggregate.add_u64(1, at(1, 2.0), &[at(0, 2.0); 4]), "4 previous states");
-    assert_eq!(aggregate.remove_u64(1, at(0, f64::NAN)).unwrap_err().status(), Status::OutOfRange);
-    assert!(!aggregate.remove_u64(1, at(0, 2.5)).unwrap() && !aggregate.remove_u64(1, at(1, 2.0)).unwrap());
+    refused(aggregate.add(u64::to_le_bytes(1), at(3, 2.0), &[at(0, 2.0)]), "state = 3 is not one of 0 to 2");
+    refused(aggregate.add(u64::to_le_bytes(1), at(1, 2.0), &[at(u32::MAX, 2.0)]), "state = 4294967295");
+    refused(aggregate.add(u64::to_le_bytes(2), at(1, f64::NAN), &[]), "value = NaN of state 1 is not a finite number");
+    refused(aggregate.add(u64::to_le_bytes(2), at(1, f64::INFINITY), &[]), "value = inf");
+    refused(aggregate.add(u64::to_le_bytes(1), at(1, 0.0), &[at(0, f64::NEG_INFINITY)]), "value = -inf");
+    refused(aggregate.add(u64::to_le_bytes(1), at(1, 2.0), &[at(0, 2.0); 4]), "4 previous states");
+    assert_eq!(aggregate.remove(u64::to_le_bytes(1), at(0, f64::NAN)).unwrap_err().status(), Status::OutOfRange);
+    assert!(
+        !aggregate.remove(u64::to_le_bytes(1), at(0, 2.5)).unwrap()
+            && !aggregate.remove(u64::to_le_bytes(1), at(1, 2.0)).unwrap()
+    );
     for answer in [None, Some(AggregateAnswer::First), Some(AggregateAnswer::Changed { replaced: 0 })] {
-        assert_eq!(aggregate.record_sent_u64(1, 3, answer).unwrap_err().status(), Status::OutOfRange);
+        assert_eq!(aggregate.record_sent(u64::to_le_bytes(1), 3, answer).unwrap_err().status(), Status::OutOfRange);
     }
     let forged = Some(AggregateAnswer::Changed { replaced: 9 });
-    assert_eq!(aggregate.record_sent_u64(1, 0, forged).unwrap_err().status(), Status::OutOfRange);
+    assert_eq!(aggregate.record_sent(u64::to_le_bytes(1), 0, forged).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(aggregate.count_in_state(3).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(bytes(&aggregate), before);
 
@@ -533,15 +541,15 @@ fn refusals_change_nothing() {
     // Roles that are not there.
     let mut teller: Aggregate = create_as(&with_roles(&spec(50, 0.01, 3), 2.0)).unwrap();
     let mut taker: Aggregate = create_as(&with_roles(&spec(50, 0.01, 3), 1.0)).unwrap();
-    assert_eq!(teller.add_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(teller.remove_u64(1, at(0, 1.0)).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(teller.add(u64::to_le_bytes(1), at(0, 1.0), &[]).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(teller.remove(u64::to_le_bytes(1), at(0, 1.0)).unwrap_err().status(), Status::Unsupported);
     assert_eq!(teller.count_in_state(0).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.list_sent_u64(1).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.record_sent_u64(1, 0, None).unwrap_err().status(), Status::Unsupported);
-    assert_eq!(taker.forget_sent_u64(1, 0).unwrap_err().status(), Status::Unsupported);
-    teller.record_sent_u64(1, 2, Some(AggregateAnswer::First)).unwrap();
-    assert_eq!(teller.list_sent_u64(1).unwrap(), [2]);
-    assert_eq!(taker.add_u64(1, at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
+    assert_eq!(taker.list_sent(u64::to_le_bytes(1)).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(taker.record_sent(u64::to_le_bytes(1), 0, None).unwrap_err().status(), Status::Unsupported);
+    assert_eq!(taker.forget_sent(u64::to_le_bytes(1), 0).unwrap_err().status(), Status::Unsupported);
+    teller.record_sent(u64::to_le_bytes(1), 2, Some(AggregateAnswer::First)).unwrap();
+    assert_eq!(teller.list_sent(u64::to_le_bytes(1)).unwrap(), [2]);
+    assert_eq!(taker.add(u64::to_le_bytes(1), at(0, 1.0), &[]).unwrap(), AggregateAnswer::First);
     assert!(teller.statistics().mean.is_nan() && teller.statistics().count == 0);
     let [both, teller, taker] = [&aggregate, &teller, &taker].map(|one| one.base().geometry().bits);
     assert_eq!((taker, both), (2 * teller, 3 * teller));
@@ -615,10 +623,10 @@ fn golden_images_open() {
         assert_eq!(loaded.base().header().layout_version, 1);
         assert_eq!(bytes(&loaded), *older);
         if roles != 2.0 {
-            loaded.add_u64(77, at(0, 7.0), &[]).unwrap();
+            loaded.add(u64::to_le_bytes(77), at(0, 7.0), &[]).unwrap();
             let mut buffer = Buffer::of(older);
             buffer.open_as(Mode::Write, None, |older: petal::Result<&mut Aggregate>| {
-                older.unwrap().add_u64(77, at(0, 7.0), &[]).unwrap();
+                older.unwrap().add(u64::to_le_bytes(77), at(0, 7.0), &[]).unwrap();
             });
             assert_eq!(bytes(&load(&buffer.bytes()).unwrap()), bytes(&loaded));
         }
@@ -638,17 +646,17 @@ fn images_are_changed_in_place() {
     {
         let mut in_place: Aggregate = open_as(&path, &options(Mode::Write)).unwrap();
         for one in [&mut in_place, &mut aggregate] {
-            one.add_u64(1 << 40, at(1, 7.5), &[]).unwrap();
-            one.record_sent_u64(5, 2, None).unwrap();
+            one.add(u64::to_le_bytes(1 << 40), at(1, 7.5), &[]).unwrap();
+            one.record_sent(u64::to_le_bytes(5), 2, None).unwrap();
         }
     }
     let mut read: Aggregate = open_as(&path, &options(Mode::Read)).unwrap();
     read.verify().unwrap();
     assert_eq!(read.statistics(), aggregate.statistics());
-    assert_eq!(read.list_sent_u64(5).unwrap(), aggregate.list_sent_u64(5).unwrap());
-    assert_eq!(read.add_u64(1, at(0, 1.0), &[]).unwrap_err().status(), Status::UnsupportedByHandle);
-    assert_eq!(read.record_sent_u64(1, 0, None).unwrap_err().status(), Status::UnsupportedByHandle);
-    assert_eq!(read.forget_sent_u64(1, 0).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.list_sent(u64::to_le_bytes(5)).unwrap(), aggregate.list_sent(u64::to_le_bytes(5)).unwrap());
+    assert_eq!(read.add(u64::to_le_bytes(1), at(0, 1.0), &[]).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.record_sent(u64::to_le_bytes(1), 0, None).unwrap_err().status(), Status::UnsupportedByHandle);
+    assert_eq!(read.forget_sent(u64::to_le_bytes(1), 0).unwrap_err().status(), Status::UnsupportedByHandle);
     assert_eq!(read.clear().unwrap_err().status(), Status::UnsupportedByHandle);
     drop(read);
     aggregate.clear().unwrap();
@@ -778,7 +786,7 @@ fn nobody_leaves_an_empty_aggregate() {
     forged[256 + memories] = 1;
     Buffer::of(&forged).open_as(Mode::Write, None, |aggregate: petal::Result<&mut Aggregate>| {
         let aggregate = aggregate.unwrap();
-        assert!(!aggregate.remove_u64(1, at(0, 5.0)).unwrap());
+        assert!(!aggregate.remove(u64::to_le_bytes(1), at(0, 5.0)).unwrap());
         assert_eq!(aggregate.statistics().tallies.departures, 0);
     });
 }

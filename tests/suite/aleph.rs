@@ -486,12 +486,12 @@ fn images_that_are_read_are_not_rejuvenated() {
     let error = opened.rejuvenate_hash(hash_of(&spec, 1)).unwrap_err();
     assert_eq!(error.status(), Status::UnsupportedByHandle);
     assert!(error.message().contains("open for reading"), "{error}");
-    assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate_u64(1).is_err());
+    assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate(u64::to_le_bytes(1)).is_err());
     // The three ways to name a key are equivalent.
     let mut keys = create(&Spec { false_positive_rate: 0.0, ..spec }).unwrap();
     (0..100_000_u64).for_each(|i| assert!(keys.insert_u64(i).is_ok()));
     let mut copies = [keys.copy().unwrap(), keys.copy().unwrap(), keys.copy().unwrap()];
-    assert!(copies[0].rejuvenate(&5_u64.to_le_bytes()).unwrap() && copies[1].rejuvenate_u64(5).unwrap());
+    assert!(copies[0].rejuvenate(&5_u64.to_le_bytes()).unwrap() && copies[1].rejuvenate(u64::to_le_bytes(5)).unwrap());
     assert!(copies[2].rejuvenate_hash(keys.base().hasher().hash_u64(5).unwrap()).unwrap());
     assert!(copies[0].equals(&copies[1]) && copies[0].equals(&copies[2]) && !copies[0].equals(&keys));
 }

@@ -308,7 +308,7 @@ fn keys_come_with_counts() {
         let taken = by_counts.add_times_batch(&Keys::U64(&keys), &times);
         if !row.capabilities.contains(petal::Capabilities::COUNT) {
             assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (0, Status::Unsupported));
-            assert_eq!(by_counts.add_times_u64(1, 2).unwrap_err().status(), Status::Unsupported);
+            assert_eq!(by_counts.add_times(u64::to_le_bytes(1), 2).unwrap_err().status(), Status::Unsupported);
             return;
         }
         taken.outcome.unwrap();
@@ -332,7 +332,7 @@ fn keys_come_with_counts() {
             assert_eq!(built.count_u64(key).unwrap(), really.min(greatest), "key {key}");
         }
         assert_eq!(by_counts.key_count(), 0);
-        by_counts.add_times_u64(1, 1_000_000).unwrap();
+        by_counts.add_times(u64::to_le_bytes(1), 1_000_000).unwrap();
         match by_counts.finish() {
             Ok(filter) => assert_eq!(filter.count_u64(1).unwrap(), greatest.min(1_000_000)),
             Err(error) => {

@@ -244,12 +244,15 @@ fn values_are_replaced() {
                 }
                 let mut map = builder.finish().unwrap();
                 for i in (0..keys).step_by(3) {
-                    assert!(map.replace_u64(i, value(i + keys)).unwrap());
+                    assert!(map.replace(u64::to_le_bytes(i), value(i + keys)).unwrap());
                 }
                 // The greatest value is taken, and one above it is refused.
                 let greatest = u64::MAX >> (64 - value_bits);
                 if value_bits < 64 {
-                    assert_eq!(map.replace_u64(0, greatest + 1).unwrap_err().status(), Status::OutOfRange);
+                    assert_eq!(
+                        map.replace(u64::to_le_bytes(0), greatest + 1).unwrap_err().status(),
+                        Status::OutOfRange
+                    );
                 }
                 let some: Vec<u64> = (1..keys).step_by(3).collect();
                 let mut bytes = vec![7; some.len()];
@@ -271,7 +274,7 @@ fn values_are_replaced() {
         let rate = map.expected_false_positive_rate(5000);
         let found = (5000..105_000).filter(|i| map.copy().is_ok() && map.get_u64(*i).unwrap().is_some()).take(1);
         let found: Vec<u64> = found.collect();
-        let replaced = (5000..105_000).filter(|i| map.replace_u64(*i, 1).unwrap()).count() as f64;
+        let replaced = (5000..105_000).filter(|i| map.replace(u64::to_le_bytes(*i), 1).unwrap()).count() as f64;
         assert!(!found.is_empty() && (replaced - 1e5 * rate).abs() < 4.5 * (1e5 * rate).sqrt(), "{replaced} {rate}");
         let mut too_great = [0; 3];
         too_great[1] = 256;
@@ -297,7 +300,7 @@ fn what_a_kind_cannot_do_is_refused() {
         for (capability, outcome) in [
             (Capabilities::PUT, map.put_u64(1, 0).map(|_| ())),
             (Capabilities::PUT, map.put_batch(&Keys::U64(&[1]), &[0], None).outcome),
-            (Capabilities::REPLACE, map.replace_u64(1, 0).map(|_| ())),
+            (Capabilities::REPLACE, map.replace(u64::to_le_bytes(1), 0).map(|_| ())),
             (Capabilities::REPLACE, map.replace_batch(&Keys::U64(&[1]), &[0], None).outcome),
             (Capabilities::MERGE, map.merge(&other)),
             (Capabilities::CLEAR, map.clear()),
@@ -328,7 +331,9 @@ fn images_are_changed_in_place() {
         builder.save(&path).unwrap();
         let before = std::fs::read(&path).unwrap();
         let puts = row.capabilities.contains(Capabilities::PUT);
-        let give = |map: &mut Map, i, value| if puts { map.put_u64(i, value) } else { map.replace_u64(i, value) };
+        let give = |map: &mut Map, i, value| {
+            if puts { map.put_u64(i, value) } else { map.replace(u64::to_le_bytes(i), value) }
+        };
         let reader: Map = open_as(&path, &OpenOptions::default()).unwrap();
         let mut writer: Map = open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         assert!(give(&mut writer, 7, 1 << 40).unwrap());

@@ -208,7 +208,9 @@ fn what_is_to_count_has_room_for_it() {
             let capacity = (KEYS..=KEYS * 3 * times).find(is_it).unwrap();
             let mut filter = create(&sized(capacity)).unwrap();
             for key in 0..KEYS {
-                filter.insert_times_u64(key, times).unwrap_or_else(|error| panic!("{name}, {times} times: {error}"));
+                filter
+                    .insert_times(u64::to_le_bytes(key), times)
+                    .unwrap_or_else(|error| panic!("{name}, {times} times: {error}"));
             }
             assert!((0..KEYS).all(|key| filter.count_u64(key).unwrap() >= times), "{name}, {times} times");
         }

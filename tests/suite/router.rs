@@ -71,7 +71,7 @@ pub fn round(routers: &mut [Router], changes: bool) -> usize {
 /// Two nodes with a link, of which the first has a key.
 fn pair(spec: &Spec) -> [Router; 2] {
     let mut routers = network(spec, &[vec![1], vec![0]]);
-    routers[0].insert_u64(7).unwrap();
+    routers[0].insert(u64::to_le_bytes(7)).unwrap();
     let second = routers.pop().unwrap();
     [routers.pop().unwrap(), second]
 }
@@ -140,15 +140,15 @@ fn levels_are_those_of_exact_sets() {
             for _ in 0..10 {
                 let (node, key) = (random.below(12), random.next() % 40);
                 if keys[node].insert(key) {
-                    routers[node].insert_u64(key).unwrap();
+                    routers[node].insert(u64::to_le_bytes(key)).unwrap();
                 }
             }
             let node = random.below(12);
             match keys[node].pop_first() {
-                Some(key) if counter_bits > 1 => assert!(routers[node].remove_u64(key).unwrap()),
+                Some(key) if counter_bits > 1 => assert!(routers[node].remove(u64::to_le_bytes(key)).unwrap()),
                 Some(_) => {
                     routers[node].clear().unwrap();
-                    keys[node].iter().for_each(|key| routers[node].insert_u64(*key).unwrap());
+                    keys[node].iter().for_each(|key| routers[node].insert(u64::to_le_bytes(*key)).unwrap());
                 }
                 None => {}
             }
@@ -176,7 +176,7 @@ fn levels_are_those_of_exact_sets() {
                     let level_over =
                         |over: usize| sets[over].iter().position(|set| set.contains(&key)).map(|place| place + 1);
                     let expected = neighbours[node].iter().filter_map(|over| level_over(*over)).min();
-                    match router.route_u64(key, None, 1).unwrap() {
+                    match router.route(u64::to_le_bytes(key), None, 1).unwrap() {
                         Route::Here => assert!(keys[node].contains(&key)),
                         Route::Edge { neighbour, level } => {
                             assert_eq!(Some(level as usize), expected);
@@ -184,14 +184,14 @@ fn levels_are_those_of_exact_sets() {
                         }
                         route => assert_eq!((route, expected), (Route::FallBack, None)),
                     }
-                    assert_eq!(router.contains_u64(key).unwrap(), keys[node].contains(&key));
+                    assert_eq!(router.contains(u64::to_le_bytes(key)).unwrap(), keys[node].contains(&key));
                 }
                 // The levels have the bits of these keys and no others, so none came back over its own edge.
                 for over in &neighbours[node] {
                     let edge = router.edge(*over as u64).unwrap();
                     for (level, set) in sets[*over].iter().enumerate() {
                         let mut alone = create_router(&spec, 0).unwrap();
-                        set.iter().for_each(|key| alone.insert_u64(*key).unwrap());
+                        set.iter().for_each(|key| alone.insert(u64::to_le_bytes(*key)).unwrap());
                         assert_eq!(edge.fill[level], alone.statistics().own_fill, "level {} of {over}", level + 1);
                     }
                 }
@@ -211,16 +211,16 @@ fn false_positives_of_unions_end() {
     for seed in 0..40 {
         let mut routers = network(&spec, &neighbours);
         for (node, key) in [(2, 1000), (2, 1100), (3, 1200), (4, 1300), (4, 1400)] {
-            routers[node].insert_u64(key + seed).unwrap();
+            routers[node].insert(u64::to_le_bytes(key + seed)).unwrap();
         }
         (0..4).for_each(|_| _ = round(&mut routers, false));
         for key in 0..100 {
-            if routers.iter().any(|router| router.contains_u64(key).unwrap()) {
+            if routers.iter().any(|router| router.contains(u64::to_le_bytes(key)).unwrap()) {
                 continue;
             }
             let (mut at, mut walk, mut hops) = (0, Walk::new(40), 0);
             loop {
-                match routers[at].walk_u64(key, &mut walk).unwrap() {
+                match routers[at].walk(u64::to_le_bytes(key), &mut walk).unwrap() {
                     Route::Edge { neighbour, .. } | Route::Back { neighbour } => at = neighbour as usize,
                     Route::Here => panic!("no node has the key"),
                     Route::FallBack => break,
@@ -242,13 +242,13 @@ fn walks_go_back() {
     let spec = spec(&[("levels", 2.0), ("edges", 4.0)], 4096, 4);
     // Node 0 has two neighbours. Over 1 the key seems to be there, and it is at 4, over 2.
     let mut routers = network(&spec, &[vec![1, 2], vec![0, 3], vec![0, 4], vec![1], vec![2]]);
-    routers[3].insert_u64(5).unwrap();
-    routers[4].insert_u64(5).unwrap();
+    routers[3].insert(u64::to_le_bytes(5)).unwrap();
+    routers[4].insert(u64::to_le_bytes(5)).unwrap();
     routers[0].set_edge_weight(1, 1.0).unwrap();
     (0..2).for_each(|_| _ = round(&mut routers, false));
-    assert!(routers[3].remove_u64(5).unwrap());
+    assert!(routers[3].remove(u64::to_le_bytes(5)).unwrap());
     let mut walk = Walk::new(6);
-    let mut walk_at = |node: usize| routers[node].walk_u64(5, &mut walk).unwrap();
+    let mut walk_at = |node: usize| routers[node].walk(u64::to_le_bytes(5), &mut walk).unwrap();
     assert_eq!(walk_at(0), Route::Edge { neighbour: 1, level: 2 }, "the weight of the edge decides");
     assert_eq!(walk_at(1), Route::Edge { neighbour: 3, level: 1 });
     assert_eq!(walk_at(3), Route::Back { neighbour: 1 });
@@ -267,10 +267,10 @@ fn walks_know_how_far_they_came() {
     let mut walk = Walk::new(9);
     (walk.visited, walk.depth) = (3, 3);
     (walk.nodes[1], walk.nodes[2], walk.way[1], walk.way[2]) = (1, 2, 1, 2);
-    assert_eq!(routers[2].walk_u64(5, &mut walk).unwrap(), Route::Back { neighbour: 1 });
+    assert_eq!(routers[2].walk(u64::to_le_bytes(5), &mut walk).unwrap(), Route::Back { neighbour: 1 });
     assert_eq!((walk.visited, walk.depth, walk.hops_left), (3, 2, 8));
     // The way is now 0 and 1. The query goes to 2 after all, and back.
-    assert_eq!(routers[2].walk_u64(5, &mut walk).unwrap(), Route::Back { neighbour: 1 });
+    assert_eq!(routers[2].walk(u64::to_le_bytes(5), &mut walk).unwrap(), Route::Back { neighbour: 1 });
     assert_eq!((walk.visited, walk.depth, walk.way[2], walk.hops_left), (3, 2, 2, 7));
 }
 
@@ -279,13 +279,13 @@ fn walks_know_how_far_they_came() {
 fn forged_walks_are_refused() {
     let spec = spec(&[("levels", 2.0), ("edges", 4.0)], 64, 2);
     let mut routers = network(&spec, &[vec![1, 2], vec![0, 2], vec![0, 1]]);
-    routers[1].insert_u64(5).unwrap();
+    routers[1].insert(u64::to_le_bytes(5)).unwrap();
     (0..2).for_each(|_| _ = round(&mut routers, false));
     let refused = |change: &dyn Fn(&mut Walk)| {
         let mut walk = Walk::new(3);
         change(&mut walk);
         let before = walk;
-        let error = routers[0].walk_u64(5, &mut walk).unwrap_err();
+        let error = routers[0].walk(u64::to_le_bytes(5), &mut walk).unwrap_err();
         assert_eq!((error.status(), walk), (Status::OutOfRange, before));
     };
     refused(&|walk| walk.visited = MAX_WALK as u32 + 1);
@@ -295,7 +295,7 @@ fn forged_walks_are_refused() {
     refused(&|walk| (walk.visited, walk.depth, walk.nodes[0]) = (2, 2, 1));
     let mut full = Walk::new(3);
     (full.visited, full.nodes) = (MAX_WALK as u32, core::array::from_fn(|i| 100 + i as u64));
-    assert_eq!(routers[0].walk_u64(5, &mut full).unwrap(), Route::FallBack);
+    assert_eq!(routers[0].walk(u64::to_le_bytes(5), &mut full).unwrap(), Route::FallBack);
     let mut random = Random(5);
     for _ in 0..10_000 {
         let mut walk = Walk::new(random.below(4) as u32);
@@ -303,7 +303,7 @@ fn forged_walks_are_refused() {
         walk.depth = random.below(walk.visited as usize + 2) as u32;
         walk.nodes = core::array::from_fn(|_| random.next() % 5);
         walk.way = core::array::from_fn(|_| (random.next() % 66) as u8);
-        let _ = routers[random.below(3)].walk_u64(5, &mut walk);
+        let _ = routers[random.below(3)].walk(u64::to_le_bytes(5), &mut walk);
     }
 }
 
@@ -315,10 +315,10 @@ fn weights_break_ties() {
     // Node 0 hears of the key at level 2 over both neighbours, and over 2 at level 3 too.
     let mut routers = network(&spec, &[vec![1, 2], vec![0, 3], vec![0, 4], vec![1], vec![2, 5], vec![4]]);
     for node in [3, 4, 5] {
-        routers[node].insert_u64(9).unwrap();
+        routers[node].insert(u64::to_le_bytes(9)).unwrap();
     }
     (0..3).for_each(|_| _ = round(&mut routers, false));
-    let over = |router: &Router| match router.route_u64(9, None, 9).unwrap() {
+    let over = |router: &Router| match router.route(u64::to_le_bytes(9), None, 9).unwrap() {
         Route::Edge { neighbour, level: 2 } => neighbour,
         route => panic!("{route:?}"),
     };
@@ -341,10 +341,11 @@ fn weights_break_ties() {
     router.set_level_weights(&[0.0; 3]).unwrap();
     router.set_edge_weight(1, 0.0).unwrap();
     let mut many = network(&spec, &[vec![1, 2], vec![0], vec![0]]);
-    (0..40).for_each(|key| (1..3).for_each(|node| many[node].insert_u64(key).unwrap()));
+    (0..40).for_each(|key| (1..3).for_each(|node| many[node].insert(u64::to_le_bytes(key)).unwrap()));
     round(&mut many, false);
-    let firsts =
-        (0..40).filter(|key| many[0].route_u64(*key, None, 1).unwrap() == Route::Edge { neighbour: 1, level: 1 });
+    let firsts = (0..40).filter(|key| {
+        many[0].route(u64::to_le_bytes(*key), None, 1).unwrap() == Route::Edge { neighbour: 1, level: 1 }
+    });
     assert!((6..=34).contains(&firsts.count()), "4.5 of the deviation from 20");
     // The last tie goes to the greatest hash of the key's hash and the neighbour, so every layer goes the same way.
     for key in 0..40 {
@@ -360,25 +361,25 @@ fn weights_break_ties() {
 fn changes_build_on_what_came_before() {
     let spec = spec(&[("levels", 3.0)], 8192, 4);
     let [mut a, mut b] = pair(&spec);
-    (0..200).for_each(|key| a.insert_u64(1000 + key).unwrap());
+    (0..200).for_each(|key| a.insert(u64::to_le_bytes(1000 + key)).unwrap());
     let all = a.advertise_changes(1).unwrap().to_vec();
     assert_eq!(b.receive(0, &all).unwrap(), Received::Changed, "the first message has all levels");
     assert!(a.advertise_changes(1).unwrap().is_empty(), "nothing changed");
-    a.insert_u64(8).unwrap();
+    a.insert(u64::to_le_bytes(8)).unwrap();
     let change = a.advertise_changes(1).unwrap().to_vec();
     assert!(change.len() < all.len() / 3, "{} bytes of {}", change.len(), all.len());
-    a.insert_u64(9).unwrap();
+    a.insert(u64::to_le_bytes(9)).unwrap();
     let lost = a.advertise_changes(1).unwrap().to_vec();
     assert_eq!(b.receive(0, &lost).unwrap(), Received::NeedsAll);
-    assert_eq!(b.route_u64(9, None, 1).unwrap(), Route::FallBack, "nothing changed");
+    assert_eq!(b.route(u64::to_le_bytes(9), None, 1).unwrap(), Route::FallBack, "nothing changed");
     assert_eq!(
         b.receive(0, &change).unwrap(),
         Received::Changed,
         "messages may only come late if none was taken since"
     );
     assert_eq!(b.receive(0, &lost).unwrap(), Received::Changed);
-    assert_eq!(b.route_u64(9, None, 1).unwrap(), Route::Edge { neighbour: 0, level: 1 });
-    assert!(a.remove_u64(9).unwrap() && a.remove_u64(8).unwrap());
+    assert_eq!(b.route(u64::to_le_bytes(9), None, 1).unwrap(), Route::Edge { neighbour: 0, level: 1 });
+    assert!(a.remove(u64::to_le_bytes(9)).unwrap() && a.remove(u64::to_le_bytes(8)).unwrap());
     let back = a.advertise_changes(1).unwrap().to_vec();
     assert_eq!(b.receive(0, &back).unwrap(), Received::Changed);
     let same = a.advertise(1).unwrap().to_vec();
@@ -394,7 +395,7 @@ fn foreign_and_repeated_messages_are_refused() {
     let [mut a, mut b] = pair(&spec(&settings, 1024, 4));
     let first = a.advertise(1).unwrap().to_vec();
     b.receive(0, &first).unwrap();
-    a.insert_u64(8).unwrap();
+    a.insert(u64::to_le_bytes(8)).unwrap();
     let second = a.advertise_changes(1).unwrap().to_vec();
     b.receive(0, &second).unwrap();
     let own = b.advertise(0).unwrap().to_vec();
@@ -434,7 +435,7 @@ fn forged_changes_are_refused() {
     let [mut a, mut b] = pair(&spec(&[("levels", 3.0)], 1024, 4));
     let first = a.advertise(1).unwrap().to_vec();
     b.receive(0, &first).unwrap();
-    a.insert_u64(8).unwrap();
+    a.insert(u64::to_le_bytes(8)).unwrap();
     let change = a.advertise_changes(1).unwrap().to_vec();
     let before = bytes(&b);
     for (at, value, expected) in [
@@ -452,7 +453,7 @@ fn forged_changes_are_refused() {
         assert_eq!(b.receive(0, &forged).map_err(|error| error.status()), expected, "{value} at {at}");
         assert_eq!(bytes(&b), before);
     }
-    a.insert_u64(9).unwrap();
+    a.insert(u64::to_le_bytes(9)).unwrap();
     let whole = a.advertise(1).unwrap().to_vec();
     for at in [64, 72] {
         let mut forged = whole.clone();
@@ -474,16 +475,16 @@ fn forged_changes_are_refused() {
 #[test]
 fn damaged_messages_are_refused() {
     let [mut a, mut b] = pair(&spec(&[("levels", 3.0), ("edges", 2.0)], 1024, 4));
-    (0..60).for_each(|key| a.insert_u64(key).unwrap());
+    (0..60).for_each(|key| a.insert(u64::to_le_bytes(key)).unwrap());
     let first = a.advertise(1).unwrap().to_vec();
     b.receive(0, &first).unwrap();
-    a.insert_u64(1000).unwrap();
+    a.insert(u64::to_le_bytes(1000)).unwrap();
     let whole = a.advertise(1).unwrap().to_vec();
-    a.insert_u64(1001).unwrap();
+    a.insert(u64::to_le_bytes(1001)).unwrap();
     let [mut other, mut late] = pair(&spec(&[("levels", 3.0), ("edges", 2.0)], 1024, 4));
-    (0..60).for_each(|key| other.insert_u64(key).unwrap());
+    (0..60).for_each(|key| other.insert(u64::to_le_bytes(key)).unwrap());
     late.receive(0, other.advertise(1).unwrap()).unwrap();
-    other.insert_u64(1000).unwrap();
+    other.insert(u64::to_le_bytes(1000)).unwrap();
     let change = other.advertise_changes(1).unwrap().to_vec();
     let before = bytes(&b);
     for message in [&whole, &change] {
@@ -540,21 +541,21 @@ fn full_levels_are_ignored() {
     let spec = spec(&[("levels", 3.0), ("edges", 3.0)], 1024, 2);
     let neighbours = [vec![1], vec![0, 2], vec![1, 3], vec![2]];
     let mut routers = network(&spec, &neighbours);
-    routers[1].insert_u64(5).unwrap();
-    (0..5000).for_each(|key| routers[0].insert_u64(1_000_000 + key).unwrap());
+    routers[1].insert(u64::to_le_bytes(5)).unwrap();
+    (0..5000).for_each(|key| routers[0].insert(u64::to_le_bytes(1_000_000 + key)).unwrap());
     (0..3).for_each(|_| _ = round(&mut routers, false));
     let edge = routers[1].edge(0).unwrap();
     assert!(edge.fill[0] > 0.99 && edge.ignored == 1 && edge.levels == 3, "{edge:?}");
-    assert_eq!(routers[1].route_u64(1_000_000, None, 9).unwrap(), Route::FallBack);
-    assert_eq!(routers[2].route_u64(5, None, 9).unwrap(), Route::Edge { neighbour: 1, level: 1 });
-    assert_eq!(routers[3].route_u64(5, None, 9).unwrap(), Route::Edge { neighbour: 2, level: 2 });
+    assert_eq!(routers[1].route(u64::to_le_bytes(1_000_000), None, 9).unwrap(), Route::FallBack);
+    assert_eq!(routers[2].route(u64::to_le_bytes(5), None, 9).unwrap(), Route::Edge { neighbour: 1, level: 1 });
+    assert_eq!(routers[3].route(u64::to_le_bytes(5), None, 9).unwrap(), Route::Edge { neighbour: 2, level: 2 });
     assert_eq!(routers[3].edge(2).unwrap().fill[2], 0.0, "the full level was not passed on");
     let rates = routers[1].statistics();
     assert!(rates.ignored == 1 && rates.false_route_rate < 0.01 && !rates.is_overfull, "{rates:?}");
     assert!(rates.level[0].greatest_fill > 0.99 && rates.level[0].mean_fill < 0.6);
     let further = routers[2].edge(1).unwrap();
     assert!(further.ignored == 0 && further.fill[1] == 0.0, "{further:?}");
-    (0..5000).for_each(|key| routers[3].insert_u64(2_000_000 + key).unwrap());
+    (0..5000).for_each(|key| routers[3].insert(u64::to_le_bytes(2_000_000 + key)).unwrap());
     (0..2).for_each(|_| _ = round(&mut routers, false));
     assert_eq!([routers[2].edge(3).unwrap().ignored, routers[1].edge(2).unwrap().ignored], [1, 0]);
     routers[0].clear().unwrap();
@@ -568,7 +569,7 @@ fn fill_with_ones(router: &mut Router, ones: u64) {
     let bits = router.base().geometry().bits as f64;
     let mut keys = 0..;
     while router.statistics().own_fill < ones as f64 / bits {
-        router.insert_u64(keys.next().unwrap()).unwrap();
+        router.insert(u64::to_le_bytes(keys.next().unwrap())).unwrap();
     }
     assert_eq!(router.statistics().own_fill, ones as f64 / bits);
 }
@@ -659,7 +660,7 @@ fn rates_are_what_is_expected() {
     }
     let mut routers = network(&spec, &neighbours);
     for (node, router) in routers.iter_mut().enumerate() {
-        (0..50).for_each(|key| router.insert_u64((node * 50 + key) as u64).unwrap());
+        (0..50).for_each(|key| router.insert(u64::to_le_bytes((node * 50 + key) as u64)).unwrap());
     }
     (0..3).for_each(|_| _ = round(&mut routers, false));
     let rates = routers[0].statistics();
@@ -673,7 +674,8 @@ fn rates_are_what_is_expected() {
     }
     assert!(rates.level[2].expected_rate <= 0.02 && rates.level[2].expected_fill <= 0.3, "{rates:?}");
     let asked = 100_000;
-    let routed = (0..asked).filter(|key| routers[0].route_u64(1_000_000 + key, None, 1).unwrap() != Route::FallBack);
+    let routed = (0..asked)
+        .filter(|key| routers[0].route(u64::to_le_bytes(1_000_000 + key), None, 1).unwrap() != Route::FallBack);
     let (found, expected) = (routed.count() as f64, asked as f64 * rates.false_route_rate);
     // A router that has the key itself says so, at the rate of its own filter.
     let own = asked as f64 * rates.own_fill.powi(routers[0].base().geometry().hashes as i32);
@@ -688,13 +690,13 @@ fn rates_are_what_is_expected() {
 fn counters_stay_at_their_greatest_value() {
     for (counter_bits, most) in [(4.0, 15), (8.0, 255)] {
         let mut router = create_router(&spec(&[("counter_bits", counter_bits)], 4096, 4), 0).unwrap();
-        (0..most - 1).for_each(|_| router.insert_u64(3).unwrap());
-        (0..most - 1).for_each(|_| assert!(router.remove_u64(3).unwrap()));
-        assert!(!router.contains_u64(3).unwrap() && !router.remove_u64(3).unwrap());
+        (0..most - 1).for_each(|_| router.insert(u64::to_le_bytes(3)).unwrap());
+        (0..most - 1).for_each(|_| assert!(router.remove(u64::to_le_bytes(3)).unwrap()));
+        assert!(!router.contains(u64::to_le_bytes(3)).unwrap() && !router.remove(u64::to_le_bytes(3)).unwrap());
         assert_eq!(router.insertions(), 0);
-        (0..most + 5).for_each(|_| router.insert_u64(3).unwrap());
-        (0..most + 5).for_each(|_| assert!(router.remove_u64(3).unwrap()));
-        assert!(router.contains_u64(3).unwrap());
+        (0..most + 5).for_each(|_| router.insert(u64::to_le_bytes(3)).unwrap());
+        (0..most + 5).for_each(|_| assert!(router.remove(u64::to_le_bytes(3)).unwrap()));
+        assert!(router.contains(u64::to_le_bytes(3)).unwrap());
     }
     let mut plain = create_router(&spec(&[("counter_bits", 1.0)], 4096, 4), 0).unwrap();
     plain.insert(b"a").unwrap();
@@ -703,9 +705,9 @@ fn counters_stay_at_their_greatest_value() {
     let keys: Vec<u64> = (0..1000).collect();
     let mut router = create_router(&spec(&[], 1 << 16, 4), 0).unwrap();
     assert_eq!(router.insert_batch(&Keys::U64(&keys)).keys, 1000);
-    assert!(keys.iter().all(|key| router.contains_u64(*key).unwrap()) && router.insertions() == 1000);
+    assert!(keys.iter().all(|key| router.contains(u64::to_le_bytes(*key)).unwrap()) && router.insertions() == 1000);
     assert_eq!(router.remove_batch(&Keys::U64(&keys)).keys, 1000);
-    assert!(!keys.iter().any(|key| router.contains_u64(*key).unwrap()) && router.insertions() == 0);
+    assert!(!keys.iter().any(|key| router.contains(u64::to_le_bytes(*key)).unwrap()) && router.insertions() == 0);
 }
 
 /// Edges are refused that would be there twice, lead to the node itself, or are one too many.
@@ -736,7 +738,7 @@ fn golden_router() -> Router {
     let spec = spec(&[("levels", 3.0), ("edges", 3.0)], 256, 3);
     let mut routers = network(&spec, &[vec![1], vec![0, 2], vec![1]]);
     for (node, router) in routers.iter_mut().enumerate() {
-        (0..5).for_each(|key| router.insert_u64((10 * node + key) as u64).unwrap());
+        (0..5).for_each(|key| router.insert(u64::to_le_bytes((10 * node + key) as u64)).unwrap());
     }
     (0..3).for_each(|_| _ = round(&mut routers, true));
     routers[1].set_level_weights(&[1.0, 0.5, 0.25]).unwrap();
@@ -752,11 +754,11 @@ fn golden_image_is_what_is_written() {
     golden::check(row, "router.petal", &bytes(&router));
     let all = router.advertise(0).unwrap().to_vec();
     golden::check(row, "all.message", &all);
-    router.insert_u64(99).unwrap();
+    router.insert(u64::to_le_bytes(99)).unwrap();
     golden::check(row, "changes.message", router.advertise_changes(0).unwrap());
     let opened: Router = load_as(&golden::files(row)["router.petal"], &OpenOptions::default()).unwrap();
     opened.verify().unwrap();
-    assert_eq!(opened.route_u64(21, None, 1).unwrap(), Route::Edge { neighbour: 2, level: 1 });
+    assert_eq!(opened.route(u64::to_le_bytes(21), None, 1).unwrap(), Route::Edge { neighbour: 2, level: 1 });
     assert_eq!(opened.edge(2).unwrap().weight, -2.5);
 }
 
@@ -772,10 +774,10 @@ fn images_are_used_in_place() {
     let image = bytes(&golden_router());
     let ((), same) = in_place(&image, Mode::Read, |router| {
         let router = router.unwrap();
-        assert_eq!(router.route_u64(21, None, 1).unwrap(), Route::Edge { neighbour: 2, level: 1 });
+        assert_eq!(router.route(u64::to_le_bytes(21), None, 1).unwrap(), Route::Edge { neighbour: 2, level: 1 });
         let refusals = [
-            router.insert_u64(1).unwrap_err(),
-            router.remove_u64(1).unwrap_err(),
+            router.insert(u64::to_le_bytes(1)).unwrap_err(),
+            router.remove(u64::to_le_bytes(1)).unwrap_err(),
             router.clear().unwrap_err(),
             router.add_edge(9, 0, 0.0).unwrap_err(),
             router.remove_edge(0).unwrap_err(),
@@ -789,7 +791,7 @@ fn images_are_used_in_place() {
     });
     assert!(same == image);
     let change = |router: &mut Router| {
-        router.insert_u64(12345).unwrap();
+        router.insert(u64::to_le_bytes(12345)).unwrap();
         let message = router.advertise_changes(0).unwrap().to_vec();
         router.remove_edge(2).unwrap();
         router.add_edge(5, 6, 7.0).unwrap();
@@ -893,7 +895,7 @@ fn nothing_is_where_nothing_was_told() {
     }
     let mut other = create_router(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 1).unwrap();
     other.add_edge(0, 0, 0.0).unwrap();
-    (0..500).for_each(|key| other.insert_u64(key).unwrap());
+    (0..500).for_each(|key| other.insert(u64::to_le_bytes(key)).unwrap());
     router.receive(1, other.advertise(0).unwrap()).unwrap();
     let full: Router = load_as(&bytes(&router), &OpenOptions::default()).unwrap();
     assert_eq!(full.edge(1).unwrap().fill[0], 1.0);
@@ -956,13 +958,18 @@ fn random_images_answer_or_are_refused() {
 }
 
 fn use_all(router: &mut Router) {
-    let _ = (router.verify(), router.statistics(), router.route_u64(21, None, 3));
-    let _ = router.walk_u64(21, &mut Walk::new(3));
+    let _ = (router.verify(), router.statistics(), router.route(u64::to_le_bytes(21), None, 3));
+    let _ = router.walk(u64::to_le_bytes(21), &mut Walk::new(3));
     let neighbours: Vec<u64> = router.edges().map(|edge| edge.neighbour).collect();
     for neighbour in neighbours {
         let _ = (router.advertise(neighbour).map(drop), router.advertise_changes(neighbour).map(drop));
     }
-    let _ = (router.insert_u64(3), router.remove_u64(3), router.remove_u64(21), router.clear());
+    let _ = (
+        router.insert(u64::to_le_bytes(3)),
+        router.remove(u64::to_le_bytes(3)),
+        router.remove(u64::to_le_bytes(21)),
+        router.clear(),
+    );
 }
 
 /// The sizes of messages: near levels are sparse, and are sent in few bytes.
@@ -971,7 +978,7 @@ fn sparse_levels_are_short() {
     let spec = Spec { capacity: 100, ..spec(&[("levels", 4.0)], 0, 0) };
     let [mut a, _] = pair(&spec);
     let bits = a.base().geometry().bits as usize;
-    (0..100).for_each(|key| a.insert_u64(key).unwrap());
+    (0..100).for_each(|key| a.insert(u64::to_le_bytes(key)).unwrap());
     let length = a.advertise(1).unwrap().len();
     // 27 times as many keys are at the last level; the first needs some 6 bits for each bit that is set.
     let set = 101 * a.base().geometry().hashes as usize;

@@ -118,7 +118,7 @@ fn simulate(setting: &Setting, random: &mut Random) -> Outcome {
     let spec = spec(&[&settings[..], &[("max_fill", 1.0)]].concat(), setting.bits, 4);
     let mut routers = network(&spec, &neighbours);
     for (node, router) in routers.iter_mut().enumerate() {
-        (0..KEYS).for_each(|key| router.insert_u64((KEYS * node + key) as u64).unwrap());
+        (0..KEYS).for_each(|key| router.insert(u64::to_le_bytes((KEYS * node + key) as u64)).unwrap());
     }
     (0..setting.levels).for_each(|_| _ = round(&mut routers, true));
     let mut outcome = [0.0; 6];
@@ -136,7 +136,9 @@ fn simulate(setting: &Setting, random: &mut Random) -> Outcome {
             }
         }
         let absent = random.next() | 1 << 63;
-        outcome[2] += f64::from(routers[random.below(NODES)].route_u64(absent, None, HOPS).unwrap() != Route::FallBack);
+        outcome[2] += f64::from(
+            routers[random.below(NODES)].route(u64::to_le_bytes(absent), None, HOPS).unwrap() != Route::FallBack,
+        );
     }
     let fills = routers.iter().flat_map(|router| router.edges().map(|edge| edge.fill[setting.levels - 1]));
     let edges: usize = neighbours.iter().map(Vec::len).sum();
@@ -149,7 +151,7 @@ fn simulate(setting: &Setting, random: &mut Random) -> Outcome {
 fn route(routers: &[Router], from: usize, to: usize, key: u64) -> Option<u32> {
     let (mut at, mut before, mut hops) = (from, None, 0);
     loop {
-        match routers[at].route_u64(key, before, HOPS - hops).unwrap() {
+        match routers[at].route(u64::to_le_bytes(key), before, HOPS - hops).unwrap() {
             Route::Here => return (at == to).then_some(hops),
             Route::Edge { neighbour, .. } => (before, at) = (Some(at as u64), neighbour as usize),
             Route::Back { .. } | Route::FallBack => return None,
@@ -162,7 +164,7 @@ fn route(routers: &[Router], from: usize, to: usize, key: u64) -> Option<u32> {
 fn walk(routers: &[Router], from: usize, to: usize, key: u64) -> Option<u32> {
     let (mut at, mut walk) = (from, Walk::new(HOPS));
     loop {
-        match routers[at].walk_u64(key, &mut walk).unwrap() {
+        match routers[at].walk(u64::to_le_bytes(key), &mut walk).unwrap() {
             Route::Here if at == to => return Some(HOPS - walk.hops_left),
             Route::Here => {}
             Route::Edge { neighbour, .. } | Route::Back { neighbour } => at = neighbour as usize,

@@ -266,7 +266,11 @@ fn aggregates_are_filled() {
         let meet = |aggregate: &mut Aggregate| {
             for id in 0..size {
                 let now = AggregateStateValue { state: (id % 3) as u32, value: id as f64 };
-                assert_eq!(aggregate.add_u64(id, now, &[]).unwrap(), AggregateAnswer::First, "{id} of {size}");
+                assert_eq!(
+                    aggregate.add(u64::to_le_bytes(id), now, &[]).unwrap(),
+                    AggregateAnswer::First,
+                    "{id} of {size}"
+                );
             }
         };
         let mut aggregate: Aggregate = create_as(&spec).unwrap();
@@ -331,7 +335,7 @@ fn routers_are_filled() {
             let mut router = create_router(&spec, 0).unwrap();
             fill(&mut router);
             assert_eq!(router.add_edge(edges + 1, 1, 0.0).unwrap_err().status(), Status::Full);
-            assert!(keys.iter().all(|key| router.contains_u64(*key).unwrap()), "{size}");
+            assert!(keys.iter().all(|key| router.contains(u64::to_le_bytes(*key)).unwrap()), "{size}");
             is_kept(&router);
             is_same_in_place(&create_router(&spec, 0).unwrap(), &router, fill);
             let mut other = create_router(&spec, edges).unwrap();
@@ -339,7 +343,7 @@ fn routers_are_filled() {
             let message = router.advertise(edges).unwrap().to_vec();
             assert_eq!(other.receive(0, &message).unwrap(), Received::Changed);
             for key in &keys {
-                let route = other.route_u64(*key, None, 5).unwrap();
+                let route = other.route(u64::to_le_bytes(*key), None, 5).unwrap();
                 assert!(matches!(route, Route::Edge { neighbour: 0, .. }), "{key} of {size}: {route:?}");
             }
         }

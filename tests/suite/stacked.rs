@@ -171,7 +171,8 @@ fn bytes_depend_on_the_keys_alone() {
         for i in 0..members.len().max(non_members.len()) {
             if let Some(key) = non_members.get(i) {
                 let times = 1 + key % 2;
-                (0..times).for_each(|_| builder.add_frequent_u64(*key, weight(key) / times as f64).unwrap());
+                (0..times)
+                    .for_each(|_| builder.add_frequent(u64::to_le_bytes(*key), weight(key) / times as f64).unwrap());
             }
             members.get(i).into_iter().for_each(|key| builder.add_u64(*key).unwrap());
         }
@@ -278,7 +279,7 @@ fn what_is_refused() {
     for weight in outside {
         let errors = [
             builder.add_frequent(b"a", weight).unwrap_err(),
-            builder.add_frequent_u64(1, weight).unwrap_err(),
+            builder.add_frequent(u64::to_le_bytes(1), weight).unwrap_err(),
             builder.add_frequent_hash(1, weight).unwrap_err(),
             builder.add_frequent_batch(&Keys::U64(&[1]), Some(&[weight])).outcome.unwrap_err(),
         ];
@@ -299,7 +300,7 @@ fn what_is_refused() {
     assert_eq!(builder.exclude(b"a").unwrap_err().status(), Status::Unsupported);
     for kind in [petal::kinds::ribbon::ROW.kind, petal::kinds::exact_set::ROW.kind] {
         let mut other = Builder::new(&Spec { kind: Some(kind), ..spec() }, options()).unwrap();
-        let error = other.add_frequent_u64(1, 1.0).unwrap_err();
+        let error = other.add_frequent(u64::to_le_bytes(1), 1.0).unwrap_err();
         assert_eq!(error.status(), Status::Unsupported);
         assert!(error.message().contains("stacked"), "{error}");
         assert_eq!(other.add_frequent_batch(&Keys::U64(&[1]), None).outcome.unwrap_err().status(), Status::Unsupported);

@@ -50,14 +50,14 @@ pub unsafe extern "C" fn petal_aggregate_list_sent(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_list_sent_hash(
     aggregate: *const petal_aggregate,
-    id: u64,
+    hash: u64,
     states: *mut u32,
     room: usize,
     count: *mut usize,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [read aggregate, out count, room(states, room)], {
-        list(aggregate.list_sent_hash(id)?.into_iter(), states, count);
+        list(aggregate.list_sent_hash(hash)?.into_iter(), states, count);
         Ok(())
     })
 }
@@ -85,14 +85,14 @@ pub unsafe extern "C" fn petal_aggregate_record_sent(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_record_sent_hash(
     aggregate: *mut petal_aggregate,
-    id: u64,
+    hash: u64,
     state: u32,
     answer: *const petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, optional answer], {
         let answer = answer_of(answer)?;
-        aggregate.by(|aggregate| aggregate.record_sent_hash(id, state, answer))
+        aggregate.by(|aggregate| aggregate.record_sent_hash(hash, state, answer))
     })
 }
 
@@ -116,12 +116,12 @@ pub unsafe extern "C" fn petal_aggregate_forget_sent(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_forget_sent_hash(
     aggregate: *mut petal_aggregate,
-    id: u64,
+    hash: u64,
     state: u32,
     forgotten: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, maybe forgotten], {
-        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent_hash(id, state)))
+        forgotten.answer(aggregate.by(|aggregate| aggregate.forget_sent_hash(hash, state)))
     })
 }

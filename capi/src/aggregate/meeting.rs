@@ -79,12 +79,12 @@ pub unsafe extern "C" fn petal_aggregate_add(
     value: f64,
     previous: *const petal_aggregate_state_value,
     previous_count: usize,
-    meeting: *mut petal_aggregate_answer,
+    answer: *mut petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count), bytes(id, length)], {
+    boundary!(error, [change aggregate, out answer, elements(previous, previous_count), bytes(id, length)], {
         let (now, previous) = (AggregateStateValue { state, value }, cited(previous));
-        meeting.set(aggregate.by(|aggregate| aggregate.add(id, now, previous))?.into());
+        answer.set(aggregate.by(|aggregate| aggregate.add(id, now, previous))?.into());
         Ok(())
     })
 }
@@ -93,17 +93,17 @@ pub unsafe extern "C" fn petal_aggregate_add(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_add_hash(
     aggregate: *mut petal_aggregate,
-    id: u64,
+    hash: u64,
     state: u32,
     value: f64,
     previous: *const petal_aggregate_state_value,
     previous_count: usize,
-    meeting: *mut petal_aggregate_answer,
+    answer: *mut petal_aggregate_answer,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [change aggregate, out meeting, elements(previous, previous_count)], {
+    boundary!(error, [change aggregate, out answer, elements(previous, previous_count)], {
         let (now, previous) = (AggregateStateValue { state, value }, cited(previous));
-        meeting.set(aggregate.by(|aggregate| aggregate.add_hash(id, now, previous))?.into());
+        answer.set(aggregate.by(|aggregate| aggregate.add_hash(hash, now, previous))?.into());
         Ok(())
     })
 }
@@ -129,13 +129,13 @@ pub unsafe extern "C" fn petal_aggregate_remove(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_aggregate_remove_hash(
     aggregate: *mut petal_aggregate,
-    id: u64,
+    hash: u64,
     state: u32,
     value: f64,
     left: *mut bool,
     error: *mut petal_error,
 ) -> petal_status {
     boundary!(error, [change aggregate, maybe left], {
-        left.answer(aggregate.by(|aggregate| aggregate.remove_hash(id, AggregateStateValue { state, value })))
+        left.answer(aggregate.by(|aggregate| aggregate.remove_hash(hash, AggregateStateValue { state, value })))
     })
 }

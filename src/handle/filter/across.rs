@@ -83,22 +83,7 @@ pub fn filters_contain_hash<A: Asked>(filters: &[&A], hash: u64, answers: &mut A
 /// hash the key. All answers then say true.
 pub fn filters_contain<A: Asked>(filters: &[&A], key: impl AsRef<[u8]>, answers: &mut Answers) -> Result<()> {
     let key = key.as_ref();
-    hash_and_ask(filters, |hasher| hasher.hash_bytes(key), answers)
-}
-
-/// Asks many filters for one `u64` key; see [`filters_contain`].
-///
-/// # Errors
-/// As [`filters_contain`].
-pub fn filters_contain_u64<A: Asked>(filters: &[&A], key: u64, answers: &mut Answers) -> Result<()> {
-    hash_and_ask(filters, |hasher| hasher.hash_u64(key), answers)
-}
-
-fn hash_and_ask<A: Asked>(
-    filters: &[&A],
-    hash: impl Fn(&Hasher) -> core::result::Result<u64, Status>,
-    answers: &mut Answers,
-) -> Result<()> {
+    let hash = |hasher: &Hasher| hasher.hash_bytes(key);
     let Some(first) = filters.first().map(|first| first.hasher()) else {
         return filters_contain_hash(filters, 0, answers);
     };

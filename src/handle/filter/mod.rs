@@ -9,7 +9,7 @@ mod remove;
 mod stored;
 mod times;
 
-pub use across::{Asked, filters_contain, filters_contain_hash, filters_contain_u64};
+pub use across::{Asked, filters_contain, filters_contain_hash};
 
 use crate::batch::answers::Answers;
 use crate::batch::keys::Keys;

@@ -29,15 +29,6 @@ impl Filter {
         self.rejuvenate_hash(hash)
     }
 
-    /// Restores the fingerprint of a stored `u64` key to full length; see [`Filter::rejuvenate`].
-    ///
-    /// # Errors
-    /// As [`Filter::rejuvenate`].
-    pub fn rejuvenate_u64(&mut self, key: u64) -> Result<bool> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.rejuvenate_hash(hash)
-    }
-
     /// Restores the fingerprint of a stored hash to full length; see [`Filter::rejuvenate`].
     ///
     /// # Errors

@@ -24,15 +24,6 @@ impl Filter {
         self.insert_times_hash(hash, times)
     }
 
-    /// Inserts a `u64` key `times` times in one call; see [`Filter::insert_times`].
-    ///
-    /// # Errors
-    /// As [`Filter::insert_times`].
-    pub fn insert_times_u64(&mut self, key: u64, times: u64) -> Result<bool> {
-        let hash = self.hasher.hash_u64(key)?;
-        self.insert_times_hash(hash, times)
-    }
-
     /// Inserts a hash `times` times in one call; see [`Filter::insert_times`]. A count beyond the kind's greatest one
     /// stays at the greatest, or is refused if every copy takes a place. It takes the time of one insertion if counts
     /// are numbers, and otherwise of as many insertions as the kind counts.
@@ -67,15 +58,6 @@ impl Filter {
     #[inline]
     pub fn remove_times(&mut self, key: impl AsRef<[u8]>, times: u64) -> Result<u64> {
         let hash = self.hash_of(key.as_ref())?;
-        self.remove_times_hash(hash, times)
-    }
-
-    /// Removes a `u64` key up to `times` times; see [`Filter::remove_times`].
-    ///
-    /// # Errors
-    /// As [`Filter::remove_times`].
-    pub fn remove_times_u64(&mut self, key: u64, times: u64) -> Result<u64> {
-        let hash = self.hasher.hash_u64(key)?;
         self.remove_times_hash(hash, times)
     }
 

@@ -67,14 +67,6 @@ impl Map {
         self.change_bytes(key.as_ref(), value, Verb::Replace)
     }
 
-    /// Replaces the value of a `u64` key that is there; see [`Map::replace`].
-    ///
-    /// # Errors
-    /// As [`Map::put`].
-    pub fn replace_u64(&mut self, key: u64, value: u64) -> Result<bool> {
-        self.change(self.base().hasher().identify_u64(key)?, value, Verb::Replace)
-    }
-
     /// Replaces the value of a key that is there and is known by a 64-bit hash from elsewhere; see [`Map::replace`].
     ///
     /// # Errors
