@@ -173,7 +173,7 @@ fn large(row: &Row, bits: u64, threads: usize) -> bool {
     // Bits are all but proportional to keys.
     let made = sized(1_000_000).and_then(|(_, bits_of_a_million)| {
         let (spec, _) = sized((bits as f64 / bits_of_a_million as f64 * 1.001 * 1e6) as u64)?;
-        Ok((spec.capacity, petal::create(&spec)?))
+        Ok((spec.capacity, petal::Filter::new(&spec)?))
     });
     let (keys, mut filter) = match made {
         Ok(made) => made,

@@ -384,14 +384,14 @@ static void petal_aggregate_h(void) {
   REFUSED("previous", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 1, OUT(petal_aggregate_answer),
       error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
-  REFUSED("meeting", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
+  REFUSED("answer", petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, NULL, error()));
   ACCEPTED(petal_aggregate_add(a_aggregate(), "abc", 3, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
   REFUSED(NULL, petal_aggregate_add(NULL, NULL, 3, 0, 1, NULL, 1, NULL, NULL));
   ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   REFUSED("aggregate", petal_aggregate_add_hash(NULL, 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), error()));
   REFUSED("previous", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, NULL, 1, OUT(petal_aggregate_answer), error()));
   ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, NULL, 0, OUT(petal_aggregate_answer), error()));
-  REFUSED("meeting", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
+  REFUSED("answer", petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, NULL, error()));
   ACCEPTED(petal_aggregate_add_hash(a_aggregate(), 1, 0, 1, &previous, 1, OUT(petal_aggregate_answer), NULL));
   REFUSED(NULL, petal_aggregate_add_hash(NULL, 1, 0, 1, NULL, 1, NULL, NULL));
   ACCEPTED(petal_aggregate_remove(a_aggregate(), "abc", 3, 0, 1, OUT(bool), error()));

@@ -120,17 +120,17 @@ petal_status petal_aggregate_add(petal_aggregate *aggregate,
                                  double value,
                                  const petal_aggregate_state_value *previous,
                                  size_t previous_count,
-                                 petal_aggregate_answer *meeting,
+                                 petal_aggregate_answer *answer,
                                  petal_error *error);
 
 /** Meets the participant whose id has this hash, as `petal_aggregate_add()` does. */
 petal_status petal_aggregate_add_hash(petal_aggregate *aggregate,
-                                      uint64_t id,
+                                      uint64_t hash,
                                       uint32_t state,
                                       double value,
                                       const petal_aggregate_state_value *previous,
                                       size_t previous_count,
-                                      petal_aggregate_answer *meeting,
+                                      petal_aggregate_answer *answer,
                                       petal_error *error);
 
 /**
@@ -147,7 +147,7 @@ petal_status petal_aggregate_remove(petal_aggregate *aggregate,
 
 /** Forgets the participant whose id has this hash, as `petal_aggregate_remove()` does. */
 petal_status petal_aggregate_remove_hash(petal_aggregate *aggregate,
-                                         uint64_t id,
+                                         uint64_t hash,
                                          uint32_t state,
                                          double value,
                                          bool *left,
@@ -174,7 +174,7 @@ petal_status petal_aggregate_list_sent(const petal_aggregate *aggregate,
 
 /** Lists what this disseminator told the aggregator whose id has this hash, as `petal_aggregate_list_sent()` does. */
 petal_status petal_aggregate_list_sent_hash(const petal_aggregate *aggregate,
-                                            uint64_t id,
+                                            uint64_t hash,
                                             uint32_t *states,
                                             size_t room,
                                             size_t *count,
@@ -195,7 +195,7 @@ petal_status petal_aggregate_record_sent(petal_aggregate *aggregate,
 
 /** Notes the answer of the aggregator whose id has this hash, as `petal_aggregate_record_sent()` does. */
 petal_status petal_aggregate_record_sent_hash(petal_aggregate *aggregate,
-                                              uint64_t id,
+                                              uint64_t hash,
                                               uint32_t state,
                                               const petal_aggregate_answer *answer,
                                               petal_error *error);
@@ -213,7 +213,7 @@ petal_status petal_aggregate_forget_sent(petal_aggregate *aggregate,
 
 /** Forgets what the aggregator whose id has this hash was told, as `petal_aggregate_forget_sent()` does. */
 petal_status petal_aggregate_forget_sent_hash(petal_aggregate *aggregate,
-                                              uint64_t id,
+                                              uint64_t hash,
                                               uint32_t state,
                                               bool *forgotten,
                                               petal_error *error);

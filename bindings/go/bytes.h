@@ -73,8 +73,8 @@ static inline petal_status petal_go_filter_hash(const petal_filter *filter, cons
 
 static inline petal_status petal_go_aggregate_add(petal_aggregate *aggregate, const uint8_t *id, size_t length,
 		uint32_t state, double value, const petal_aggregate_state_value *previous, size_t previous_count,
-		petal_aggregate_answer *meeting, petal_error *error) {
-	return petal_aggregate_add(aggregate, id, length, state, value, previous, previous_count, meeting, error);
+		petal_aggregate_answer *answer, petal_error *error) {
+	return petal_aggregate_add(aggregate, id, length, state, value, previous, previous_count, answer, error);
 }
 
 static inline petal_status petal_go_aggregate_remove(petal_aggregate *aggregate, const uint8_t *id, size_t length,

@@ -12,5 +12,5 @@ pub unsafe extern "C" fn petal_filter_new(
     filter: *mut *mut petal_filter,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give filter, given spec], filter.made(|| petal_core::create(&spec)))
+    boundary!(error, [spec, give filter, given spec], filter.made(|| petal_core::Filter::new(&spec)))
 }

@@ -233,7 +233,7 @@ fn of_format(args: &args::Build, name: &str, inputs: &Inputs) -> Outcome<Filter>
 
 /// A filter that is made empty, with all keys of the inputs.
 fn filled(spec: &Spec, inputs: &Inputs) -> Outcome<Filter> {
-    let mut filter = petal::create(spec)?;
+    let mut filter = petal::Filter::new(spec)?;
     let hasher = filter.base().hasher().clone();
     let mut room = Room::new();
     let mut taken = 0;

@@ -86,7 +86,7 @@ fn spec_of(args: &args::Dedup) -> Outcome<Spec> {
 
 pub fn run(args: &args::Dedup, common: args::Common) -> Outcome {
     let spec = spec_of(args)?;
-    let mut filter = petal::create(&spec)?;
+    let mut filter = petal::Filter::new(&spec)?;
     let inputs = Inputs::new(&args.keys, None)?;
     let mut progress = Progress::new("reading", inputs.length()).beside_output();
     let hasher = filter.base().hasher().clone();
@@ -295,7 +295,7 @@ mod tests {
         let known = RefCell::new(BTreeMap::new());
         let stream = |seed| {
             let spec = Spec { seed, ..Spec::with_capacity(1000, 0.03).unwrap() };
-            let mut filter = petal::create(&spec).unwrap();
+            let mut filter = petal::Filter::new(&spec).unwrap();
             let passed: u64 = (0..keys).map(|key| u64::from(filter.insert_u64(key).unwrap())).sum();
             // Filters of equal geometry have equal rates.
             let rate =
@@ -348,7 +348,7 @@ mod tests {
         for row in registry::FILTERS.iter().filter(|row| row.overfill == Overfill::Forgets) {
             let stream = |seed| {
                 let spec = Spec { kind: Some(row.kind), seed, ..Spec::with_capacity(2000, 0.03).unwrap() };
-                let mut filter = petal::create(&spec).unwrap();
+                let mut filter = petal::Filter::new(&spec).unwrap();
                 let mut windowed = Windowed::new(&filter);
                 let mut passed = 0;
                 for key in 0..30_000 {

@@ -192,7 +192,7 @@ fn mixed(
     let mut sketch = open_sketch(path, Mode::Load, secret)?;
     image_file::refuse_unclean(path, &sketch)?;
     refuse_whole(path, &sketch)?;
-    let mut other = petal::create_sketch(&petal::Spec { secret, ..sketch.base().spec() })?;
+    let mut other = petal::Sketch::new(&petal::Spec { secret, ..sketch.base().spec() })?;
     other.keep_keys()?;
     let inputs = inputs_of(args, keys)?;
     let hasher = other.base().hasher().clone();

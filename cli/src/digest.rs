@@ -45,7 +45,7 @@ pub fn make(args: &digest::Make, common: args::Common) -> Outcome {
         (None, None) => return Err(Failure::new("the bytes of a pipe are not known before: --capacity N says them")),
     };
     let names = names(&files);
-    let mut digest = petal::create_digest(&spec::of_digest(args, capacity, files.len(), names.len())?)?;
+    let mut digest = petal::Digest::new(&spec::of_digest(args, capacity, files.len(), names.len())?)?;
     if digest.names_payloads() {
         digest.attach(&names)?;
     }

@@ -19,7 +19,7 @@ pub fn build(args: &args::sketch::Build, common: args::Common) -> Outcome {
     let inputs = Inputs::new(&args.keys, secret)?.with_hashes(args.numbers.numbers).with_values(args.values.values);
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     destination.check_apart_from(&inputs)?;
-    let mut sketch = petal::create_sketch(&spec::of_sketch(args)?)?;
+    let mut sketch = petal::Sketch::new(&spec::of_sketch(args)?)?;
     change(&mut sketch, &inputs, "reading", INSERT)?;
     destination.write(&sketch)?;
     if common.json {
@@ -202,7 +202,7 @@ pub fn import(args: &args::sketch::Import, common: args::Common) -> Outcome {
     let destination = Destination::new(args.output.output.as_deref(), common.json)?;
     let bytes = image_file::all_bytes(&args.file)?;
     let failed = |error| Failure::at(&args.file, &error);
-    let mut sketch = petal::create_sketch(&spec::of_minisketch(args, bytes.len())?).map_err(failed)?;
+    let mut sketch = petal::Sketch::new(&spec::of_minisketch(args, bytes.len())?).map_err(failed)?;
     sketch.import_minisketch(&bytes).map_err(failed)?;
     destination.write(&sketch)?;
     if common.json {

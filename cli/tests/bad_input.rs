@@ -243,7 +243,7 @@ fn unlike_filters_are_not_combined() {
 fn external_hashes_take_no_bytes() {
     let place = place();
     let spec = Spec { hash: HashFunction::External, ..Spec::with_capacity(100, 0.01).unwrap() };
-    let mut filter = petal::create(&spec).unwrap();
+    let mut filter = petal::Filter::new(&spec).unwrap();
     filter.insert_hash(42).unwrap();
     filter.save(&place.path("external")).unwrap();
     place.petal("check external keys").names(&["external", "hashes only"]);

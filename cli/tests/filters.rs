@@ -360,7 +360,7 @@ fn row(text: &str, name: &str) -> [f64; 3] {
 fn estimates_stand_with_their_intervals() {
     let overlaps = |row: &&petal::Row| {
         let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(10, 0.1).unwrap() };
-        petal::create(&spec).is_ok_and(|filter| filter.kind().as_overlap().is_some())
+        petal::Filter::new(&spec).is_ok_and(|filter| filter.kind().as_overlap().is_some())
     };
     for kind in able(Can::ESTIMATE).filter(overlaps) {
         let place = Place::new();
@@ -747,7 +747,7 @@ fn what_was_not_counted_is_unknown() {
 fn hashes_are_keys() {
     let place = Place::new();
     let spec = petal::Spec { hash: petal::HashFunction::External, ..petal::Spec::with_capacity(100, 1e-6).unwrap() };
-    let mut filter = petal::create(&spec).unwrap();
+    let mut filter = petal::Filter::new(&spec).unwrap();
     [42, u64::MAX].iter().for_each(|hash| _ = filter.insert_hash(*hash).unwrap());
     filter.save(&place.path("external")).unwrap();
     assert_eq!(

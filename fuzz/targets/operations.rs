@@ -170,7 +170,7 @@ impl Slot {
         if self.exact && row.is_canonical && row.is_made_empty() && is_told {
             let mut spec = filter.base().spec();
             spec.secret = (spec.hash == HashFunction::SipHash13).then_some(SECRET);
-            let mut again = petal::create(&spec).expect("the spec of a filter is possible");
+            let mut again = petal::Filter::new(&spec).expect("the spec of a filter is possible");
             for (hash, times) in hashes {
                 for _ in 0..if is_multiset { *times } else { 1 } {
                     again.insert_hash(*hash).expect("it can insert");
@@ -303,13 +303,13 @@ fn make(input: &mut Unstructured) -> Result<Option<Slot>> {
     match size {
         Ok(size) if size > LARGEST => Ok(None),
         Ok(size) => {
-            let filter = petal::create(&spec).expect("its image has a size");
+            let filter = petal::Filter::new(&spec).expect("its image has a size");
             assert_eq!(filter.serialized_size(), size);
             assert_eq!((filter.statistics().fill, filter.false_positive_rate()), (0.0, 0.0));
             Ok(Some(Slot::owned(filter)))
         }
         Err(error) => {
-            let refused = petal::create(&spec).err().map(|error| error.status());
+            let refused = petal::Filter::new(&spec).err().map(|error| error.status());
             assert_eq!(refused, Some(error.status()));
             Ok(None)
         }

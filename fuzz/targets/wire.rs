@@ -21,7 +21,7 @@ thread_local! {
         .filter_map(|name| registry::find_name(name))
         .map(|row| {
             let spec = Spec { kind: Some(row.kind), capacity: 300, false_positive_rate: 0.01, ..Spec::default() };
-            let mut base = petal::create(&spec).expect("a filter");
+            let mut base = petal::Filter::new(&spec).expect("a filter");
             for key in 0..60 {
                 base.insert_u64(key).expect("room");
             }

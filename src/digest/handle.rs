@@ -26,7 +26,7 @@ pub const MAX_EXCERPT: u64 = 1 << 20;
 /// ```
 /// let mut spec = petal::Spec { capacity: 100_000, ..petal::Spec::default() };
 /// spec.set(&petal::digest::BYTES_PER_BYTE, 0.2)?;
-/// let mut digest = petal::create_digest(&spec)?;
+/// let mut digest = petal::Digest::new(&spec)?;
 /// let payload: Vec<u8> = (0..1500_u32).flat_map(|i| (i * i).to_le_bytes()).collect();
 /// digest.add(7, &payload)?;
 /// let found = digest.find(&payload[333..633], &petal::DigestFindOptions::default())?;

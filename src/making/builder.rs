@@ -318,7 +318,7 @@ impl Builder {
     /// callback cancels, the keys stay.
     ///
     /// # Errors
-    /// The errors of [`create`](crate::create); [`Status::Cancelled`]; [`Status::Unsupported`] if the kind cannot
+    /// The errors of [`Filter::new`]; [`Status::Cancelled`]; [`Status::Unsupported`] if the kind cannot
     /// insert; the system's errors about the temporary file.
     pub fn finish(&mut self) -> Result<Filter> {
         let filter = self.make()?;

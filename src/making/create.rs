@@ -148,14 +148,6 @@ fn empty(spec: &Spec) -> Result<(&'static Row, Geometry)> {
     Err(error!(Unsupported, "{name} is made from all of its keys at once: give them to {what}"))
 }
 
-/// An empty filter in its own memory.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create(spec: &Spec) -> Result<Filter> {
-    create_as(spec)
-}
-
 /// An empty filter or map in its own memory. Maps need a spec that names their kind.
 ///
 /// # Errors
@@ -176,7 +168,7 @@ pub(super) fn create_sized<H: Image>(row: &'static Row, spec: &Spec, geometry: G
 /// The length of the image of the filter that a spec describes.
 ///
 /// # Errors
-/// The errors of [`create`], except a lack of memory.
+/// The errors of [`create_as`], except a lack of memory.
 pub fn image_size(spec: &Spec) -> Result<u64> {
     let (row, geometry) = empty(spec)?;
     row.hasher(spec)?;
@@ -187,7 +179,7 @@ pub fn image_size(spec: &Spec) -> Result<u64> {
 /// stay as they were.
 ///
 /// # Errors
-/// The errors of [`create`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
+/// The errors of [`create_as`]; [`Status::BufferTooSmall`](crate::Status::BufferTooSmall),
 /// [`Status::Misaligned`](crate::Status::Misaligned). The buffer then stays as it was.
 ///
 /// # Safety

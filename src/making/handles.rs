@@ -111,13 +111,13 @@ bytes_of! {
 }
 
 impl Filter {
-    /// An empty filter in memory of its own, which a spec describes; see [`create`](crate::create).
+    /// An empty filter in its own memory, which a spec describes.
     ///
     /// # Errors
-    /// As [`create`](crate::create): also for a kind that is made from all of its keys, which [`Filter::from_keys`] and
-    /// a [`Builder`] take.
+    /// As [`create_as`](crate::create_as): also for a kind that is made from all of its keys, which
+    /// [`Filter::from_keys`] and a [`Builder`] take.
     pub fn new(spec: &Spec) -> Result<Filter> {
-        create::create(spec)
+        create::create_as(spec)
     }
 
     /// An empty filter of the default kind for `capacity` distinct keys. With that many keys its false-positive rate, a
@@ -132,9 +132,9 @@ impl Filter {
     ///
     /// # Errors
     /// [`Status::FalsePositiveRate`](crate::Status::FalsePositiveRate) for a rate outside (0, 1), and the errors of
-    /// [`create`](crate::create).
+    /// [`Filter::new`].
     pub fn with_capacity(capacity: u64, false_positive_rate: f64) -> Result<Filter> {
-        create::create(&Spec::with_capacity(capacity, false_positive_rate)?)
+        Filter::new(&Spec::with_capacity(capacity, false_positive_rate)?)
     }
 
     /// A filter of all of these keys, of any kind: also of one that is made from all of its keys, such as

@@ -17,27 +17,19 @@ use crate::storage::Words;
 
 bytes_of!(Index "an index",);
 
-/// An empty index in its own memory. The spec's capacity is the number of rows that there is room for, and its
-/// parameter `width` the bits of a row. An index has no rate.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_index(spec: &Spec) -> Result<Index> {
-    let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(KindId::INDEX)), ..*spec })?;
-    let capacity = index.capacity();
-    // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
-    index.base_mut().set_capacity(capacity);
-    index.base_mut().promise(0.0);
-    Ok(index)
-}
-
 impl Index {
-    /// An empty index in memory of its own, which a spec describes; see [`create_index`](crate::create_index).
+    /// An empty index in its own memory. The spec's capacity is the number of rows that there is room for, and its
+    /// parameter `width` the bits of a row. An index has no rate.
     ///
     /// # Errors
-    /// As [`create_index`](crate::create_index).
+    /// As [`create_as`].
     pub fn new(spec: &Spec) -> Result<Index> {
-        create_index(spec)
+        let mut index: Index = create_as(&Spec { kind: Some(spec.kind.unwrap_or(KindId::INDEX)), ..*spec })?;
+        let capacity = index.capacity();
+        // The spec may give bits instead of the capacity, and rows that are found exactly have no rate.
+        index.base_mut().set_capacity(capacity);
+        index.base_mut().promise(0.0);
+        Ok(index)
     }
 }
 
@@ -63,18 +55,18 @@ impl IndexBuilder {
     /// capacity if that is more.
     ///
     /// # Errors
-    /// As [`create_index`].
+    /// As [`Index::new`].
     pub fn new(spec: &Spec) -> Result<IndexBuilder> {
         let mut first = if spec.bits == 0 { Spec { capacity: FIRST, ..*spec } } else { *spec };
         // The spec is checked as it is.
-        let index = create_index(&first)?;
+        let index = Index::new(&first)?;
         let capacity = if spec.bits == 0 { spec.capacity } else { index.capacity() };
         let shape = Shape { capacity, ..*index.shape() };
         if !shape.store.has_columns() {
             return Ok(IndexBuilder { index, shape });
         }
         first.set(&STORE, 0.0)?;
-        Ok(IndexBuilder { index: create_index(&first)?, shape })
+        Ok(IndexBuilder { index: Index::new(&first)?, shape })
     }
 
     /// The rows so far.

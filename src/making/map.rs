@@ -11,23 +11,14 @@ use crate::spec::Spec;
 
 bytes_of!(Map "a map",);
 
-/// An empty map in its own memory. The default kind is [`DEFAULT_MAP_KIND`], which is built
-/// from its entries and cannot be made empty.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_map(spec: &Spec) -> Result<Map> {
-    create_as(&Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec })
-}
-
 impl Map {
-    /// An empty map in memory of its own, which a spec describes; see [`create_map`](crate::create_map).
+    /// An empty map in its own memory. The default kind is [`DEFAULT_MAP_KIND`].
     ///
     /// # Errors
-    /// As [`create_map`](crate::create_map): also for a kind that is made from all of its entries, as the default kind
-    /// is, which [`Map::from_entries`] and a [`MapBuilder`] take.
+    /// As [`create_as`]: also for a kind that is made from all of its entries, as the default kind is, which
+    /// [`Map::from_entries`] and a [`MapBuilder`] take.
     pub fn new(spec: &Spec) -> Result<Map> {
-        create_map(spec)
+        create_as(&Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_MAP_KIND)), ..*spec })
     }
 
     /// A map of all of these keys with their values, of any kind. A spec without a capacity gets that of the distinct

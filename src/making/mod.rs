@@ -41,25 +41,17 @@ pub use compact::{
 };
 pub(crate) use create::base;
 pub use create::{
-    create, create_as, expected_false_positive_rate, expected_omissions, geometry, image_size, new_in_buffer,
-    parameter_of, row_of,
+    create_as, expected_false_positive_rate, expected_omissions, geometry, image_size, new_in_buffer, parameter_of,
+    row_of,
 };
-#[cfg(feature = "digest")]
-pub use digest::create_digest;
 #[cfg(feature = "index")]
-pub use index::{IndexBuilder, create_index};
-#[cfg(feature = "map")]
-pub use map::create_map;
+pub use index::IndexBuilder;
 #[cfg(feature = "map")]
 pub use map_builder::MapBuilder;
 pub use open::open_descriptor as open_descriptor_as;
 pub(crate) use open::reopen;
 pub use open::{Mode, OpenOptions, load as load_as, open as open_as, open_in_buffer as open_in_buffer_as};
 pub use progress::Steps;
-#[cfg(feature = "router")]
-pub use router::create_router;
-#[cfg(feature = "sketch")]
-pub use sketch::create_sketch;
 
 use crate::error::Result;
 use crate::handle::filter::Filter;

@@ -2,7 +2,7 @@
 
 use crate::contract::{Capabilities, Others, Overfill, Row};
 use crate::error::{Error, Result, error};
-use crate::making::create::create;
+use crate::handle::filter::Filter;
 use crate::order::{sort_by, sort_few_by_key};
 use crate::registry::{FILTERS, find};
 use crate::spec::{DEFAULT_CAPACITY, DEFAULT_FALSE_POSITIVE_RATE, KindId, Number, Setting, Spec, check_rate};
@@ -248,7 +248,7 @@ fn places(row: &Row, spec: &Spec, times: u64) -> Result<u64> {
         return Ok(keys);
     }
     // The greatest count depends on parameters, so ask a small filter with the same parameters.
-    let small = create(&Spec { capacity: 1, ..*spec })?;
+    let small = Filter::new(&Spec { capacity: 1, ..*spec })?;
     let greatest = small.kind().as_count().map_or(0, |kind| kind.greatest_count());
     if times > greatest {
         return Err(error!(Unsupported, "{} counts a key up to {greatest} times, and not times = {times}", row.name));

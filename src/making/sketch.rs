@@ -9,22 +9,14 @@ use crate::spec::Spec;
 
 bytes_of!(Sketch "a sketch",);
 
-/// An empty sketch in its own memory. The default kind is [`DEFAULT_SKETCH_KIND`](DEFAULT_SKETCH_KIND). The
-/// spec's capacity is the number of differences that the sketch has to list, and its rate is the probability that the
-/// sketch cannot list them.
-///
-/// # Errors
-/// As [`create_as`].
-pub fn create_sketch(spec: &Spec) -> Result<Sketch> {
-    create_as(&Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_SKETCH_KIND)), ..*spec })
-}
-
 impl Sketch {
-    /// An empty sketch in memory of its own, which a spec describes; see [`create_sketch`](crate::create_sketch).
+    /// An empty sketch in its own memory. The default kind is [`DEFAULT_SKETCH_KIND`](DEFAULT_SKETCH_KIND). The spec's
+    /// capacity is the number of differences that the sketch has to list, and its rate is the probability that the
+    /// sketch cannot list them.
     ///
     /// # Errors
-    /// As [`create_sketch`](crate::create_sketch).
+    /// As [`create_as`].
     pub fn new(spec: &Spec) -> Result<Sketch> {
-        create_sketch(spec)
+        create_as(&Spec { kind: Some(spec.kind.unwrap_or(DEFAULT_SKETCH_KIND)), ..*spec })
     }
 }

@@ -189,10 +189,6 @@ impl Router {
         Ok(next.unwrap_or(Route::FallBack))
     }
 
-    fn hash_u64(&self, key: u64) -> Result<u64> {
-        Ok(self.state.base.hasher().hash_u64(key)?)
-    }
-
     /// The best of the edges that have a hash, among those that `may_take` allows.
     fn best(&self, hash: u64, may_take: impl Fn(u64) -> bool) -> Option<Route> {
         let weights = self.state.weights();

@@ -8,7 +8,7 @@ use crate::handle::filter::Filter;
 use crate::handle::image::Image;
 use crate::hash::HashFunction;
 use crate::interop::Cursor;
-use crate::making::{CompactOptions, create, load_compact};
+use crate::making::{CompactOptions, load_compact};
 use crate::spec::{KindId, Spec};
 use crate::storage::try_vec;
 
@@ -26,7 +26,7 @@ pub struct Parted {
 /// Writes a filter of elements: its rate, its length, and its compact form. Returns the rate, 1 if everything passes.
 ///
 /// # Errors
-/// The errors of [`create`] and of inserting.
+/// The errors of [`Filter::new`] and of inserting.
 pub fn write(to: &mut Writer, of: &Elements, elements: &[u64], rate: f64) -> Result<f64> {
     if rate > HIGHEST_RATE {
         to.words(&[1_f64.to_bits()])?;
@@ -35,7 +35,7 @@ pub fn write(to: &mut Writer, of: &Elements, elements: &[u64], rate: f64) -> Res
     }
     let capacity = (elements.len() / of.words()).max(1) as u64;
     let spec = Spec { kind: Some(KindId::BLOOM), hash: HashFunction::External, ..Spec::with_capacity(capacity, rate)? };
-    let mut filter = create(&spec)?;
+    let mut filter = Filter::new(&spec)?;
     let mut hashes = [0; 256];
     for some in elements.chunks(hashes.len() * of.words()) {
         let count = some.len() / of.words();

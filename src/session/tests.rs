@@ -3,7 +3,6 @@
 use super::estimate::MOST_COUNTS;
 use super::*;
 use crate::bits::mix;
-use crate::making::create_sketch;
 use crate::spec::{KindId, Spec};
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ mod turns;
 /// A sketch of riblt with `symbols` symbols of these numbers, which keeps its keys if `keeps`.
 fn sketch(numbers: &[u64], symbols: u64, keeps: bool) -> Sketch {
     let spec = Spec { kind: Some(KindId(257)), bits: 192 * symbols, ..Spec::default() };
-    let mut sketch = create_sketch(&spec).unwrap();
+    let mut sketch = Sketch::new(&spec).unwrap();
     if keeps {
         sketch.keep_keys().unwrap();
     }
@@ -224,7 +223,7 @@ fn too_few_symbols_fail_on_both_sides() {
 #[test]
 fn other_seeds_are_refused() {
     let other = Spec { kind: Some(KindId(257)), bits: 1_920, seed: 1, ..Spec::default() };
-    let (a, b) = (sketch(&[1], 10, true), create_sketch(&other).unwrap());
+    let (a, b) = (sketch(&[1], 10, true), Sketch::new(&other).unwrap());
     let mut a = Session::new(&a, Role::Initiator, false).unwrap();
     let mut b = Session::new(&b, Role::Responder, false).unwrap();
     assert_eq!(b.receive(a.send().unwrap()).unwrap_err().status(), Status::Incompatible);

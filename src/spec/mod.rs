@@ -38,7 +38,7 @@ pub struct Setting {
 /// ```
 /// use petal::{Spec, HashFunction};
 /// let spec = Spec { capacity: 5000, false_positive_rate: 0.001, hash: HashFunction::Xxh64, ..Spec::default() };
-/// let filter = petal::create(&spec)?;
+/// let filter = petal::Filter::new(&spec)?;
 /// assert!(filter.expected_false_positive_rate(5000) <= 0.001);
 /// # Ok::<(), petal::Error>(())
 /// ```

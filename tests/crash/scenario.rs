@@ -144,7 +144,7 @@ fn spec() -> Spec {
 }
 
 fn filled(keys: u64) -> Filter {
-    let mut filter = petal::create(&spec()).unwrap();
+    let mut filter = petal::Filter::new(&spec()).unwrap();
     (0..keys).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
     filter
 }
@@ -162,7 +162,7 @@ fn old_window(folder: &Path) {
     let kind =
         petal::registry::all().find(|row| row.losses.window.is_some() && row.capabilities.contains(SHARED_WINDOW));
     let spec = Spec { kind: Some(kind.unwrap().kind), ..Spec::with_capacity(WINDOW, 1e-8).unwrap() };
-    let mut filter = petal::create(&spec).unwrap();
+    let mut filter = petal::Filter::new(&spec).unwrap();
     (0..OLD).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
     filter.save(&file(folder)).unwrap();
 }

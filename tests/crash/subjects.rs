@@ -5,8 +5,7 @@ use petal::registry::{FILTERS, MAPS, SKETCHES, find_name};
 use petal::router::{Received, Router};
 use petal::{
     Aggregate, AggregateAnswer, AggregateStateValue, Capabilities, Digest, DigestFindOptions, Filter, Image, Index,
-    Map, MapBuilder, Mode, Row, Sketch, Spec, Status, create, create_as, create_index, create_map, create_router,
-    create_sketch,
+    Map, MapBuilder, Mode, Row, Sketch, Spec, Status, create_as,
 };
 
 /// Keys of a filter, each of which is a step.
@@ -82,7 +81,7 @@ fn filter(row: &'static Row, mode: Mode) -> Of<Filter, ()> {
         mode,
         steps: KEYS - 1,
         watched: 4,
-        new: Box::new(move || (create(&spec).unwrap(), ())),
+        new: Box::new(move || (Filter::new(&spec).unwrap(), ())),
         step: match mode {
             Mode::Share => |filter, (), step| {
                 // The same step in the filter's own memory, and in an image that is shared.
@@ -126,7 +125,7 @@ fn map_of_joins(row: &'static Row) -> Of<Map, ()> {
         mode: Mode::Write,
         steps: KEYS - 1,
         watched: 2,
-        new: Box::new(move || (create_map(&spec).unwrap(), ())),
+        new: Box::new(move || (Map::new(&spec).unwrap(), ())),
         step: |map, (), step| map.put_u64(step, mix(step) >> 56).map(drop),
         is_repeated: |_, _| true,
         reads_whole: true,
@@ -176,7 +175,7 @@ fn sketch(row: &'static Row) -> Of<Sketch, ()> {
         mode: Mode::Write,
         steps: KEYS,
         watched: 2,
-        new: Box::new(move || (create_sketch(&spec).unwrap(), ())),
+        new: Box::new(move || (Sketch::new(&spec).unwrap(), ())),
         step: |sketch, (), step| match step / 16 % 2 {
             0 => sketch.insert_u64(1 + mix(step) % 0xffff_fffe),
             _ => sketch.remove_u64(1 + mix(step - 16) % 0xffff_fffe),
@@ -277,7 +276,7 @@ fn digest(name: &str, settings: &[(&str, f64)]) -> Of<Digest, ()> {
         mode: Mode::Write,
         steps: 300,
         watched: 8,
-        new: Box::new(move || (petal::create_digest(&spec).unwrap(), ())),
+        new: Box::new(move || (petal::Digest::new(&spec).unwrap(), ())),
         step: |digest, (), step| {
             let bytes = payload(step);
             if step % 8 == 7 && digest.shape().attachment_bytes > 0 {
@@ -324,7 +323,7 @@ fn router(counter_bits: f64) -> Of<Router, Router> {
         steps: 300,
         watched: 12,
         new: Box::new(move || {
-            let (mut router, mut peer) = (create_router(&spec, 1).unwrap(), create_router(&spec, 2).unwrap());
+            let (mut router, mut peer) = (Router::new(&spec, 1).unwrap(), Router::new(&spec, 2).unwrap());
             router.add_edge(2, 77, 0.0).unwrap();
             router.add_edge(3, 78, 1.0).unwrap();
             peer.add_edge(1, 77, 0.0).unwrap();
@@ -402,7 +401,7 @@ fn index(store: &str) -> Of<Index, ()> {
         mode: Mode::Write,
         steps: 600,
         watched: 8,
-        new: Box::new(move || (create_index(&spec).unwrap(), ())),
+        new: Box::new(move || (Index::new(&spec).unwrap(), ())),
         step: |index, (), step| {
             let bytes: Vec<u8> = (0..WIDTH / 64).flat_map(|i| mix(step * 100 + i).to_le_bytes()).collect();
             match step % 8 {

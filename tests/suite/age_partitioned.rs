@@ -6,7 +6,7 @@ use crate::kernels::Hashes;
 use petal::kinds::age_partitioned::layout::{self, kernel};
 use petal::kinds::age_partitioned::sizing::Slices;
 use petal::simd::available;
-use petal::{Answers, Filter, Image, Keys, Spec, create, registry};
+use petal::{Answers, Filter, Image, Keys, Spec, registry};
 
 /// Keys per generation.
 const KEYS: u64 = 20_000;
@@ -18,7 +18,7 @@ fn half_full(hashes: u32, old: u32, seed: u64) -> (Filter, Spec) {
     let (bits, capacity) = (each * u64::from(hashes + old), KEYS * u64::from(old));
     let mut spec = Spec { kind: Some(row.kind), capacity, bits, hashes, seed, ..Spec::default() };
     spec.set(row.parameter("slices").unwrap(), old.into()).unwrap();
-    (create(&spec).unwrap(), spec)
+    (Filter::new(&spec).unwrap(), spec)
 }
 
 fn insert(filter: &mut Filter, spec: &Spec, keys: std::ops::Range<u64>) {
@@ -132,7 +132,7 @@ fn kernels_do_as_keys_do_that_come_one_by_one() {
                 let (bits, capacity) = (each * u64::from(hashes + old), keys * u64::from(old));
                 let mut spec = Spec { kind: Some(row.kind), capacity, bits, hashes, kernel, ..Spec::default() };
                 spec.set(row.parameter("slices").unwrap(), old.into()).unwrap();
-                create(&spec).unwrap()
+                Filter::new(&spec).unwrap()
             })
             .collect();
         let (expected, filters) = filters.split_first_mut().unwrap();
@@ -181,7 +181,7 @@ fn kernels_do_as_keys_do_that_come_one_by_one() {
 fn keys_that_are_young_change_nothing() {
     let row = registry::find_name("age_partitioned").unwrap();
     let spec = Spec { kind: Some(row.kind), capacity: 300, false_positive_rate: 1e-6, ..Spec::default() };
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     let payload = |filter: &Filter| {
         crate::common::image(filter)[256..][..filter.base().geometry().payload_bytes as usize].to_vec()
     };

@@ -4,7 +4,7 @@ use crate::common::{hash_of, image, mix};
 use crate::grown::{self, assert_all, growths, insert};
 use petal::estimate;
 use petal::kinds::aleph::sizing::{Growing, Regime};
-use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, create, load, open_in_buffer};
+use petal::{Answers, Filter, Image, Keys, Mode, OpenOptions, Spec, Status, load, open_in_buffer};
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
         &[("fingerprint_bits", 4.0)],
     ] {
         let spec = spec(57, 0.0, parameters);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let (mut keys, mut next, mut random) = (Vec::new(), 0, 0_u64);
         while growths(&filter) < 9 && next < 400_000 {
             let more = 64 + keys.len() as u64;
@@ -78,7 +78,7 @@ fn half_of_the_keys_are_removed_after_each_doubling() {
 #[test]
 fn copies_of_a_key_are_removed_one_by_one() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 4.0), ("regime", 0.0), ("doublings", 12.0)]);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     let mut next = 100_000_u64;
     let mut inserted = 0;
     for round in 0..8 {
@@ -111,7 +111,7 @@ fn copies_of_a_key_are_removed_one_by_one() {
 #[test]
 fn many_copies_take_no_room() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0)]);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     let hash = hash_of(&spec, 0);
     (0..1_000_000).for_each(|_| assert!(filter.insert_hash(hash).is_ok()));
     assert_eq!(growths(&filter), 0);
@@ -127,10 +127,10 @@ fn many_copies_take_no_room() {
 #[test]
 fn unions_do_not_grow_without_end() {
     let spec = spec(10, 0.5, &[]);
-    let (mut whole, mut keys) = (create(&spec).unwrap(), 0);
+    let (mut whole, mut keys) = (Filter::new(&spec).unwrap(), 0);
     loop {
         let next = keys + 20_000;
-        let mut one = create(&spec).unwrap();
+        let mut one = Filter::new(&spec).unwrap();
         insert(&mut one, keys..next);
         let before = image(&whole);
         if let Err(error) = whole.merge(&one) {
@@ -151,7 +151,7 @@ fn unions_do_not_grow_without_end() {
 #[test]
 fn forged_payloads_do_no_harm() {
     let spec = spec(57, 0.0, &[("fingerprint_bits", 2.0), ("regime", 2.0), ("doublings", 8.0)]);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     insert(&mut filter, 0..11_000);
     let image = image(&filter);
     let mut taken = 0;
@@ -273,7 +273,7 @@ fn rejuvenations_are_those_of_a_multiset_of_prefixes() {
     ] {
         // One segment, so that its growths are those of the filter.
         let spec = spec(57, 0.0, parameters);
-        let (mut filter, mut model) = (create(&spec).unwrap(), Prefixes::default());
+        let (mut filter, mut model) = (Filter::new(&spec).unwrap(), Prefixes::default());
         let (mut keys, mut next, mut random): (Vec<u64>, u64, u64) = (Vec::new(), 0, 0);
         let (mut grown, mut rejuvenated, mut of_void, mut of_others) = (0, 0, 0, 0);
         for step in 0..30_000 {
@@ -369,7 +369,7 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         (&[("fingerprint_bits", 5.0)], 10),
     ] {
         let spec = spec(57, 0.0, parameters);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let mut keys = 0;
         while growths(&filter) < expected_growths || filter.base().geometry().words[5] == 1 {
             insert(&mut filter, keys..keys + 50);
@@ -407,7 +407,7 @@ fn rejuvenated_keys_are_as_good_as_new_ones() {
         assert!(left < copies / 10, "{parameters:?}: {left} copies of {copies} are left");
         // Entries that came after the growth know more bits, and are few.
         let fresh_rate = {
-            let mut fresh = create(&spec).unwrap();
+            let mut fresh = Filter::new(&spec).unwrap();
             insert(&mut fresh, 0..all);
             fresh.statistics().false_positive_rate
         };
@@ -429,7 +429,7 @@ fn a_rejuvenation_without_room_grows_or_is_refused() {
     const COPIES: u64 = 12;
     for regime in [0.0, 1.0] {
         let spec = spec(57, 0.0, &[("fingerprint_bits", 5.0), ("regime", regime), ("doublings", 8.0)]);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         insert(&mut filter, 1 << 40..(1 << 40) + 100);
         let often = 0..1000;
         for _ in 0..COPIES {
@@ -476,7 +476,7 @@ fn a_rejuvenation_without_room_grows_or_is_refused() {
 #[test]
 fn images_that_are_read_are_not_rejuvenated() {
     let spec = spec(57, 0.01, &[]);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     insert(&mut filter, 0..1000);
     let bytes = image(&filter);
     let words: Vec<u64> = bytes.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
@@ -488,7 +488,7 @@ fn images_that_are_read_are_not_rejuvenated() {
     assert!(error.message().contains("open for reading"), "{error}");
     assert!(opened.rejuvenate(b"key").is_err() && opened.rejuvenate(u64::to_le_bytes(1)).is_err());
     // The three ways to name a key are equivalent.
-    let mut keys = create(&Spec { false_positive_rate: 0.0, ..spec }).unwrap();
+    let mut keys = Filter::new(&Spec { false_positive_rate: 0.0, ..spec }).unwrap();
     (0..100_000_u64).for_each(|i| assert!(keys.insert_u64(i).is_ok()));
     let mut copies = [keys.copy().unwrap(), keys.copy().unwrap(), keys.copy().unwrap()];
     assert!(copies[0].rejuvenate(&5_u64.to_le_bytes()).unwrap() && copies[1].rejuvenate(u64::to_le_bytes(5)).unwrap());

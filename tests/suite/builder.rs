@@ -2,8 +2,8 @@
 
 use crate::common::{SECRET, each_kind, image, mix};
 use petal::{
-    Builder, BuilderOptions, Error, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status, Taken,
-    create, load,
+    Builder, BuilderOptions, Error, Filter, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, OpenOptions, Spec, Status,
+    Taken, load,
 };
 use std::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ fn filters_are_sized_for_the_distinct_keys() {
     let filter = builder.finish().unwrap();
     let header = filter.base().header();
     assert_eq!((header.capacity, header.count), (1000, 2007));
-    let mut direct = create(&Spec { capacity: 1000, ..spec }).unwrap();
+    let mut direct = Filter::new(&Spec { capacity: 1000, ..spec }).unwrap();
     for i in 0..1000 {
         direct.insert_u64(i).unwrap();
     }
@@ -37,14 +37,14 @@ fn filters_are_sized_for_the_distinct_keys() {
     for sized in [Spec { capacity: 5000, ..Spec::default() }, Spec { bits: 64_000, hashes: 5, ..Spec::default() }] {
         let mut builder = Builder::new(&sized, BuilderOptions::default()).unwrap();
         add(&mut builder, 0..10);
-        let (built, created) = (builder.finish().unwrap(), create(&sized).unwrap());
+        let (built, created) = (builder.finish().unwrap(), Filter::new(&sized).unwrap());
         assert_eq!(built.base().geometry(), created.base().geometry());
         assert_eq!(built.base().header().capacity, created.base().header().capacity);
     }
     // With bits alone, the number of hashes needs a capacity.
     let bits_only = Spec { bits: 10_000, ..Spec::default() };
     let refused = Builder::new(&bits_only, BuilderOptions::default()).err().map(|error| error.status());
-    assert_eq!(refused, create(&bits_only).err().map(|error| error.status()));
+    assert_eq!(refused, Filter::new(&bits_only).err().map(|error| error.status()));
 }
 
 #[test]

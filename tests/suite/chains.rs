@@ -50,7 +50,7 @@ fn keys_are_added_as_redisbloom_adds_them() {
         ("100-100", 100, 0.001, "nonscaling", 2.0, 100, 100),
         ("1000-1", 1000, 0.01, "scaling", 2.0, 1, 1),
     ] {
-        let mut filter = petal::create(&reserve(capacity, rate, variant, expansion)).unwrap();
+        let mut filter = petal::Filter::new(&reserve(capacity, rate, variant, expansion)).unwrap();
         let mut batched = filter.copy().unwrap();
         assert_eq!(add(&mut filter, keys), added, "{name}");
         let bytes: Vec<u8> = (0..keys).flat_map(key).collect();
@@ -100,7 +100,7 @@ fn a_filter_that_does_not_scale_is_full() {
 #[test]
 fn an_image_in_place_does_not_grow() {
     let spec = reserve(50, 0.01, "scaling", 2.0);
-    let mut filter = petal::create(&spec).unwrap();
+    let mut filter = petal::Filter::new(&spec).unwrap();
     let mut buffer = Buffer::of(&image(&filter));
     buffer.open(Mode::Write, None, |open| {
         let open = open.unwrap();
@@ -129,7 +129,7 @@ fn an_image_in_place_does_not_grow() {
 /// Chains with the same links have a union, others have none.
 #[test]
 fn only_chains_of_the_same_links_are_merged() {
-    let mut some = petal::create(&reserve(100, 0.01, "scaling", 2.0)).unwrap();
+    let mut some = petal::Filter::new(&reserve(100, 0.01, "scaling", 2.0)).unwrap();
     let (mut others, mut grown) = (some.copy().unwrap(), some.copy().unwrap());
     add(&mut some, 60);
     (60..90).for_each(|i| assert!(others.insert(&key(i)).is_ok()));
@@ -141,7 +141,7 @@ fn only_chains_of_the_same_links_are_merged() {
     assert!((0..90).all(|i| some.contains(&key(i))));
     // The links count the keys of both.
     assert_eq!(export("redisbloom", &some)[..8], 90_u64.to_le_bytes());
-    let elsewhere = petal::create(&reserve(100, 0.001, "scaling", 2.0)).unwrap();
+    let elsewhere = petal::Filter::new(&reserve(100, 0.001, "scaling", 2.0)).unwrap();
     assert_eq!(some.merge(&elsewhere).unwrap_err().status(), Status::Incompatible);
     grown.clear().unwrap();
     assert_eq!((grown.statistics().taken, add(&mut grown, 150)), (0, 150));
@@ -151,7 +151,7 @@ fn only_chains_of_the_same_links_are_merged() {
 #[test]
 fn rates_and_estimates_are_those_of_all_links() {
     let spec = reserve(500, 0.05, "scaling", 2.0);
-    let mut filter = petal::create(&spec).unwrap();
+    let mut filter = petal::Filter::new(&spec).unwrap();
     let keys = 20_000;
     add(&mut filter, keys);
     let absent = 100_000;
@@ -165,8 +165,8 @@ fn rates_and_estimates_are_those_of_all_links() {
     let off = estimate.value - keys as f64;
     assert!(off.abs() < 4.5 * estimate.standard_error && estimate.standard_error < 200.0, "{estimate:?}");
     // The spec of a grown filter makes the filter that it was at first.
-    let again = petal::create(&filter.base().spec()).unwrap();
-    assert!(again.equals(&petal::create(&spec).unwrap()));
+    let again = petal::Filter::new(&filter.base().spec()).unwrap();
+    assert!(again.equals(&petal::Filter::new(&spec).unwrap()));
 }
 
 const LINK: usize = 20;

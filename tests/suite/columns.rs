@@ -3,8 +3,7 @@
 use crate::common::mix;
 use petal::index::columns::{BLOCK, Columns, chance, ones, write_block};
 use petal::{
-    Fold, HashFunction, Hasher, Image, Index, IndexBuilder, IndexFeatures, IndexSearchOptions, Spec, Status,
-    create_index, index,
+    Fold, HashFunction, Hasher, Image, Index, IndexBuilder, IndexFeatures, IndexSearchOptions, Spec, Status, index,
 };
 use std::sync::atomic::AtomicU64;
 
@@ -222,7 +221,7 @@ fn every_store_answers_as_a_scan() {
         spec.set(&index::WIDTH, width as f64).unwrap();
         spec.set(&index::STORE, f64::from(store)).unwrap();
         spec.set(&index::FEATURE_BITS, 3.0).unwrap();
-        let mut index = create_index(&spec).unwrap();
+        let mut index = Index::new(&spec).unwrap();
         let name = |feature: u64| format!("term {feature}");
         let row = |index: &Index, features: &[u64]| {
             let names: Vec<String> = features.iter().map(|feature| name(*feature)).collect();
@@ -339,7 +338,7 @@ fn rows_fold() {
     let with = |width: f64| {
         let mut spec = Spec { capacity: 1, ..Spec::default() };
         spec.set(&index::WIDTH, width).unwrap();
-        create_index(&spec).unwrap()
+        Index::new(&spec).unwrap()
     };
     let (wide, narrow) = (with(600.0), with(200.0));
     let names = ["oil", "gas", "coal", "peat"];
@@ -371,7 +370,7 @@ fn a_few_rows_in_a_wide_place() {
         let mut spec = Spec { capacity: 5_000, ..Spec::default() };
         spec.set(&index::WIDTH, 66.0).unwrap();
         spec.set(&index::STORE, f64::from(store)).unwrap();
-        let mut index = create_index(&spec).unwrap();
+        let mut index = Index::new(&spec).unwrap();
         let row = |bits: u32| ((1_u128 << bits) - 1).to_le_bytes()[..9].to_vec();
         let counts = [66, 0, 65, 1, 66, 33, 2];
         (10..).zip(counts).for_each(|(id, bits)| _ = index.add(id, &row(bits)).unwrap());
@@ -419,7 +418,7 @@ fn rows_of_hashes_and_their_similarity() {
     let mut spec = Spec { capacity: 1, ..Spec::default() };
     spec.set(&index::WIDTH, 500.0).unwrap();
     spec.set(&index::FEATURE_BITS, 5.0).unwrap();
-    let index = create_index(&spec).unwrap();
+    let index = Index::new(&spec).unwrap();
     assert_eq!(index.features().unwrap().bits(), 5);
     let hasher = Hasher::new(HashFunction::Xxh3, 0, None).unwrap();
     let names: Vec<String> = (0..30).map(|i| format!("term {i}")).collect();
@@ -451,7 +450,7 @@ fn rows_of_hashes_and_their_similarity() {
 fn bits_that_do_not_nest_are_refused() {
     let mut spec = Spec { capacity: 10, ..Spec::default() };
     spec.set(&index::NESTING, 1.0).unwrap();
-    let index = create_index(&spec).unwrap();
+    let index = Index::new(&spec).unwrap();
     let refused = index.visit_containing(&[0; 128], &mut IndexSearchOptions::default(), &mut |_, _| true).unwrap_err();
     assert_eq!(refused.status(), Status::Unsupported);
     assert!(refused.message().contains("nesting = no"), "{refused}");
@@ -477,7 +476,7 @@ fn builders_make_the_same_columns() {
         let mut built = builder.finish().unwrap();
         let ones = |row: &[u8]| row.iter().map(|byte| byte.count_ones()).sum::<u32>();
         all.sort_by_key(|(id, row)| (ones(row), *id));
-        let mut added = create_index(&Spec { capacity: rows.max(1), ..spec }).unwrap();
+        let mut added = Index::new(&Spec { capacity: rows.max(1), ..spec }).unwrap();
         for (id, row) in &all {
             added.add(*id, row).unwrap();
         }
@@ -511,8 +510,8 @@ fn full_indexes_are_made_anew() {
         spec.set(&index::WIDTH, 70.0).unwrap();
         spec.set(&index::STORE, store).unwrap();
         let (mut builder, mut random) = (IndexBuilder::new(&spec).unwrap(), Random(rows));
-        let mut added = create_index(&Spec { capacity: rows, ..spec }).unwrap();
-        let mut parts = [create_index(&spec).unwrap().arrange(rows / 2).unwrap(), create_index(&spec).unwrap()];
+        let mut added = Index::new(&Spec { capacity: rows, ..spec }).unwrap();
+        let mut parts = [Index::new(&spec).unwrap().arrange(rows / 2).unwrap(), Index::new(&spec).unwrap()];
         parts[1] = parts[1].arrange(rows - rows / 2).unwrap();
         let mut all = Vec::new();
         for id in 0..rows {

@@ -844,7 +844,7 @@ fn folding_is_building_small() {
             // The folded filter can still be filled, merged and saved.
             folded.merge(&small).unwrap();
             is_like(&petal::load(&image(&folded), &OpenOptions::default()).unwrap(), &folded, spec);
-            let compatible = petal::create(&folded.base().spec()).unwrap();
+            let compatible = petal::Filter::new(&folded.base().spec()).unwrap();
             assert_eq!(compatible.base().compatibility_id(), folded.base().compatibility_id());
         }
         // Where a size was rounded to be folded, powers of two divide it.
@@ -861,7 +861,7 @@ fn foldable_sizes_are_little_larger() {
             let mut exact = foldable;
             let parameter = case.values.iter().find(|(parameter, _)| parameter.name == "foldable").unwrap().0;
             exact.set(parameter, 0.0).unwrap();
-            let bits = |spec| petal::create(spec).unwrap().base().geometry().bits as f64;
+            let bits = |spec| petal::Filter::new(spec).unwrap().base().geometry().bits as f64;
             let ratio = bits(&foldable) / bits(&exact);
             assert!((1.0..1.008).contains(&ratio), "{} at {capacity}: {ratio}", case.name());
         }
@@ -1189,7 +1189,7 @@ fn the_expected_rate_keeps_the_promise() {
             let is_kept = stated <= rate || (stated - equal <= rate && stated <= rate * (1.0 + 1e-4));
             assert!(is_kept, "{capacity} keys: {rate} promised, {stated}");
             if case.row.is_made_empty() {
-                let filter = petal::create(&spec).unwrap();
+                let filter = petal::Filter::new(&spec).unwrap();
                 assert_eq!(filter.base().header().false_positive_rate, rate);
                 assert_eq!(expected(capacity), filter.expected_false_positive_rate(capacity));
             }

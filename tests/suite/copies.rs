@@ -2,7 +2,7 @@
 
 use crate::common::{hash_of, is_wanted};
 use petal::plan::{self, Goal, Request};
-use petal::{Builder, BuilderOptions, Capabilities, Filter, Image, Row, Spec, Status, create, registry};
+use petal::{Builder, BuilderOptions, Capabilities, Filter, Image, Row, Spec, Status, registry};
 
 /// The kinds with the parameter, and the most times that each takes with its defaults.
 fn rows() -> impl Iterator<Item = (&'static Row, u64)> {
@@ -35,7 +35,7 @@ fn every_key_may_come_so_often() {
         for keys in [1, 63, 64, 65, 128, 511, 512, 513, 1024, 20_000] {
             for times in [1, 2, 3, 4, 5, 8, most].into_iter().filter(|times| *times <= most.min(48)) {
                 let spec = spec(row, keys, times);
-                let mut filter: Filter = create(&spec).unwrap();
+                let mut filter: Filter = Filter::new(&spec).unwrap();
                 for round in 0..times {
                     for i in 0..keys {
                         filter.insert_hash(hash_of(&spec, i)).unwrap_or_else(|error| {
@@ -58,7 +58,7 @@ fn every_key_may_come_so_often() {
 fn without_it_there_is_less_room() {
     for (row, _) in rows() {
         let spec = spec(row, 20_000, 1);
-        let mut filter: Filter = create(&spec).unwrap();
+        let mut filter: Filter = Filter::new(&spec).unwrap();
         let mut refused = 0;
         // A cell of `d_left` counts to three.
         for i in (0..4).flat_map(|_| 0..20_000) {
@@ -92,11 +92,11 @@ fn the_size_is_that_of_the_plan() {
                 asked.set(parameter, setting.value).unwrap();
             }
             assert_eq!(petal::image_size(&asked).unwrap(), planned.bytes, "{} {times} times", row.name);
-            let filter: Filter = create(&with).unwrap();
+            let filter: Filter = Filter::new(&with).unwrap();
             let capacity = filter.base().header().capacity;
             assert!(capacity > 10_000 && capacity <= 10_000 * (3 * times - 2), "{}: {capacity}", row.name);
             // The spec that the filter reports makes one of its size, which can be merged with it.
-            let again: Filter = create(&filter.base().spec()).unwrap();
+            let again: Filter = Filter::new(&filter.base().spec()).unwrap();
             assert_eq!(again.base().geometry(), filter.base().geometry(), "{}", row.name);
             assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id(), "{}", row.name);
         }
@@ -120,7 +120,7 @@ fn builders_make_room_once() {
         often.set(row.parameter("times").unwrap(), 3.0).unwrap();
         assert_eq!(build(&often).base().geometry(), build(&plain).base().geometry(), "{}", row.name);
         let given = Spec { capacity: 5000, ..often };
-        let created: Filter = create(&given).unwrap();
+        let created: Filter = Filter::new(&given).unwrap();
         assert_eq!(build(&given).base().geometry(), created.base().geometry(), "{}", row.name);
     }
 }
@@ -132,14 +132,14 @@ fn wrong_numbers_are_refused() {
         for times in [0.0, -1.0, 1.5, f64::NAN, f64::INFINITY, (most + 1) as f64, 1e18] {
             let mut spec = spec(row, 1000, 1);
             spec.set(row.parameter("times").unwrap(), times).unwrap();
-            let error = create(&spec).err().unwrap_or_else(|| panic!("{}: times = {times}", row.name));
+            let error = Filter::new(&spec).err().unwrap_or_else(|| panic!("{}: times = {times}", row.name));
             assert!([Status::OutOfRange, Status::Contradiction].contains(&error.status()), "{}: {error}", row.name);
             assert!(error.message().contains("times = "), "{}: {error}", row.name);
         }
-        create(&spec(row, 1, most)).unwrap();
+        Filter::new(&spec(row, 1, most)).unwrap();
         // Too many for any number of places.
         if row.room.copies.is_none() {
-            let error = create(&spec(row, u64::MAX / 2, most)).err().unwrap();
+            let error = Filter::new(&spec(row, u64::MAX / 2, most)).err().unwrap();
             assert!([Status::TooLarge, Status::OutOfRange].contains(&error.status()), "{}: {error}", row.name);
         }
     }
@@ -164,7 +164,7 @@ fn a_copy_is_seldom_refused() {
             let mut refused = 0;
             for seed in 0..FILTERS {
                 let spec = Spec { seed, ..spec(row, keys, times) };
-                let mut filter: Filter = create(&spec).unwrap();
+                let mut filter: Filter = Filter::new(&spec).unwrap();
                 let mut insert = |i| filter.insert_hash(hash_of(&spec, i)).is_err();
                 refused += u64::from((0..times).flat_map(|_| 0..keys).any(&mut insert));
             }

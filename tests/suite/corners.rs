@@ -7,7 +7,7 @@
 //! plus the error that the row states for its formula, plus ten lookups for rates at which hardly any is positive.
 
 use crate::common::{Case, cases, each, each_kind, hash_of, is_soak, mix};
-use petal::{Answers, Builder, BuilderOptions, Filter, Keys, Overfill, Spec, create, registry};
+use petal::{Answers, Builder, BuilderOptions, Filter, Keys, Overfill, Spec, registry};
 use std::cell::RefCell;
 
 const SIGMAS: f64 = 4.5;
@@ -46,7 +46,7 @@ impl Mean {
 
 /// The filter of these hashes, if it takes all of them.
 fn made(spec: &Spec, hashes: &[u64]) -> Option<Filter> {
-    match create(spec) {
+    match Filter::new(spec) {
         Ok(mut filter) => filter.insert_batch(&Keys::Hashes(hashes), None).outcome.ok().map(|()| filter),
         Err(_) => {
             let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();

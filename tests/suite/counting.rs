@@ -6,7 +6,7 @@ use petal::format::{HEADER_LENGTH, REGION_BYTES};
 use petal::kinds::counting::{COUNTER_BITS, LAYOUT};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, MIN_MEMORY_LIMIT, Mode, OpenOptions, Spec,
-    Status, create,
+    Status,
 };
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -46,7 +46,7 @@ fn shaped((width, layout): (u64, &str), counters: u64, hashes: u32) -> Spec {
 }
 
 fn filled(spec: &Spec, keys: impl IntoIterator<Item = u64>) -> Filter {
-    let mut filter = create(spec).unwrap();
+    let mut filter = Filter::new(spec).unwrap();
     keys.into_iter().for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
     filter
 }
@@ -86,7 +86,7 @@ fn insertions_and_removals_are_those_of_a_multiset() {
     for (shape, (counters, hashes, universe)) in cases {
         let steps = if shape.0 == 4 { 20_000 } else { 5000 };
         let spec = shaped(shape, counters, hashes);
-        let (mut filter, mut model, mut saturated) = (create(&spec).unwrap(), Model::default(), false);
+        let (mut filter, mut model, mut saturated) = (Filter::new(&spec).unwrap(), Model::default(), false);
         for step in 0..steps {
             let key = mix(step) % universe;
             let count = model.count(key);
@@ -246,7 +246,7 @@ fn rates_and_sizes_are_those_of_the_formula() {
     const ASKED: u64 = 200_000;
     for (width, layout) in SHAPES {
         let by_rate = Spec { capacity: 5000, false_positive_rate: 0.01, bits: 0, ..shaped((width, layout), 1, 0) };
-        let mut filter = create(&by_rate).unwrap();
+        let mut filter = Filter::new(&by_rate).unwrap();
         let geometry = *filter.base().geometry();
         let row = &petal::kinds::counting::ROW;
         let expected = |keys| (row.false_positive_rate)(&geometry, keys);
@@ -275,7 +275,7 @@ fn rates_and_sizes_are_those_of_the_formula() {
 #[test]
 fn shapes_that_cannot_be_are_refused() {
     let refused = |(width, layout), bits, hashes| {
-        let error = create(&Spec { bits, ..shaped((width, layout), 1, hashes) }).err().unwrap();
+        let error = Filter::new(&Spec { bits, ..shaped((width, layout), 1, hashes) }).err().unwrap();
         (error.status(), error.message().to_string())
     };
     let lanes = "counter_bits = 3 is not 2, 4, 8 or 16, as layout = blocked has them";
@@ -287,7 +287,7 @@ fn shapes_that_cannot_be_are_refused() {
     assert_eq!(refused((4, "blocked"), 508, 4).0, Status::Contradiction);
     assert_eq!(refused((16, "classic"), 12, 4).0, Status::Contradiction);
     let rare = Spec { false_positive_rate: 1e-10, capacity: 10, bits: 0, ..shaped((4, "blocked"), 1, 0) };
-    let rare = create(&rare).err().unwrap();
+    let rare = Filter::new(&rare).err().unwrap();
     let least = "false_positive_rate = 1e-10 is below 1e-9, the least of counting with layout = blocked";
     assert_eq!((rare.status(), rare.message()), (Status::Contradiction, least));
 }
@@ -299,7 +299,7 @@ fn batches_are_many_single_keys() {
     for (counters, shape) in [5000, 10 << 20].into_iter().flat_map(|counters| shapes.map(|shape| (counters, shape))) {
         let spec = shaped(shape, counters, 6);
         let keys: Vec<u64> = (0..3001).map(|i| mix(mix(i) % 1500)).collect();
-        let (mut single, mut batch) = (create(&spec).unwrap(), create(&spec).unwrap());
+        let (mut single, mut batch) = (Filter::new(&spec).unwrap(), Filter::new(&spec).unwrap());
         let (mut bytes, mut counts) = (vec![7; keys.len()], vec![7; keys.len()]);
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
         let taken = batch.insert_batch(&Keys::Hashes(&keys), Some(&mut answers));
@@ -345,7 +345,7 @@ fn built_filters_are_those_that_were_inserted_into() {
     let hashes: Vec<u64> = (0..200_000).map(|i| mix(mix(i) % 60_000)).chain([3; 40]).collect();
     let distinct = hashes.iter().collect::<std::collections::BTreeSet<_>>().len() as u64;
     let by_keys = Spec { capacity: 0, bits: 0, hashes: 0, ..spec(1, 1) };
-    let mut inserted = create(&Spec { capacity: distinct, ..by_keys }).unwrap();
+    let mut inserted = Filter::new(&Spec { capacity: distinct, ..by_keys }).unwrap();
     hashes.iter().for_each(|hash| assert!(inserted.insert_hash(*hash).is_ok()));
     for memory_limit in [None, Some(MIN_MEMORY_LIMIT)] {
         let temporary_directory = Some(folder.path().to_path_buf());
@@ -368,10 +368,10 @@ fn sizes_are_those_of_bloom_with_four_bits_a_counter() {
         let counting = petal::geometry(&by_rate(petal::kinds::counting::ROW.kind)).unwrap();
         assert_eq!((counting.bits, counting.hashes), (4 * bloom.bits, bloom.hashes));
     }
-    let refused = create(&Spec { bits: 4002, ..spec(1, 3) }).err().unwrap();
+    let refused = Filter::new(&Spec { bits: 4002, ..spec(1, 3) }).err().unwrap();
     assert_eq!((refused.status(), refused.message()), (Status::OutOfRange, "bits = 4002 is not a multiple of 4"));
     let filter = filled(&spec(1001, 3), 0..10);
-    assert_eq!(create(&filter.base().spec()).unwrap().base().geometry(), filter.base().geometry());
+    assert_eq!(Filter::new(&filter.base().spec()).unwrap().base().geometry(), filter.base().geometry());
 }
 
 // ---- In place ----------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ use crate::common::copies::{self, is_full};
 use crate::common::{Case, is_soak, layouts, mix};
 use petal::kinds::cuckoo::layout::{Buckets, Search};
 use petal::kinds::cuckoo::{self, BUCKET_SLOTS, FINGERPRINT_BITS, ROW, SEMI_SORT};
-use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, Secret, Spec, Status, create};
+use petal::{Builder, BuilderOptions, Filter, HashFunction, Image, Secret, Spec, Status};
 
 /// A spec of `buckets` buckets of `slots` slots with fingerprints of `width` bits.
 fn spec(buckets: u64, slots: u32, width: u32, is_sorted: bool) -> Spec {
@@ -145,7 +145,7 @@ fn rates_are_those_of_the_formula() {
         let keys = (load * f64::from(slots) * buckets as f64) as u64;
         let rate = cuckoo::sizing::false_positive_rate(buckets, slots, width, keys);
         assert!((rate / known - 1.0).abs() < 5e-3, "{rate} of {known}");
-        let mut filter = create(&spec(buckets, slots, width, false)).unwrap();
+        let mut filter = Filter::new(&spec(buckets, slots, width, false)).unwrap();
         for key in 0..keys {
             filter.insert_hash(mix(key)).unwrap();
         }
@@ -187,7 +187,7 @@ fn copies_fill_a_pair_of_buckets() {
 
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    copies::are_lost_one_by_one(create(&spec(280, 4, 8, false)).unwrap(), 1000, 19_000, 1);
+    copies::are_lost_one_by_one(Filter::new(&spec(280, 4, 8, false)).unwrap(), 1000, 19_000, 1);
 }
 
 /// An attacker who knows the hash function can fill a pair of buckets with chosen distinct keys. Under a secret key the
@@ -201,7 +201,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
         Spec { false_positive_rate: 0.05, ..spec }
     };
     let public = sized(HashFunction::Xxh3, None);
-    let mut attacked = create(&public).unwrap();
+    let mut attacked = Filter::new(&public).unwrap();
     let buckets = attacked.base().geometry().bits / 32 / 2 * 2;
     let shape = Buckets::new(buckets, 4, 8, false).unwrap();
     let hasher = public.hasher().unwrap();
@@ -214,7 +214,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
     let chosen: Vec<u64> = (0..).filter(is_same).take(9).collect();
     let refused = |filter: &mut Filter| chosen.iter().filter(|key| is_full(filter.insert_u64(**key))).count();
     assert_eq!(refused(&mut attacked), 1, "the ninth has no place in an empty table");
-    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    let mut keyed = Filter::new(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);
     assert_eq!(keyed.statistics().taken, 9);
     assert!(chosen.iter().all(|key| keyed.count_hash(keyed.base().hasher().hash_u64(*key).unwrap()).unwrap() == 1));
@@ -225,7 +225,7 @@ fn chosen_keys_fill_a_pair_of_buckets_only_under_a_known_hash() {
 fn sizes_are_what_is_asked() {
     let kind = Some(ROW.kind);
     let refused = |spec: Spec, status, part: &str| {
-        let error = create(&spec).err().unwrap();
+        let error = Filter::new(&spec).err().unwrap();
         assert_eq!(error.status(), status);
         assert!(error.message().contains(part), "{error}");
     };
@@ -245,15 +245,15 @@ fn sizes_are_what_is_asked() {
     refused(Spec { kind, bits: 10_000, ..Spec::default() }, Status::Contradiction, "fingerprint_bits");
     let tiny = Spec { bits: 20, ..with(&FINGERPRINT_BITS, 8.0) };
     refused(tiny, Status::Contradiction, "bits = 20 do not hold two buckets of 4 fingerprints of 8 bits");
-    let filter = create(&Spec { kind, bits: 10_000, capacity: 700, ..Spec::default() }).unwrap();
+    let filter = Filter::new(&Spec { kind, bits: 10_000, capacity: 700, ..Spec::default() }).unwrap();
     let width = filter.base().geometry().words[0] as u32;
     let needed =
         |width| cuckoo::sizing::buckets_for(700, 4, width).unwrap() * cuckoo::sizing::bucket_bits(4, width, false);
     assert!(needed(width) <= 10_000 && needed(width + 1) > 10_000, "{width}");
     let read = filter.base().spec();
-    assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
+    assert_eq!(Filter::new(&read).unwrap().base().geometry(), filter.base().geometry());
     // Semi-sorted tables of the same rate have a bit less for each slot.
-    let both = [0.0, 1.0].map(|sorted| create(&with(&SEMI_SORT, sorted)).unwrap().base().geometry().bits);
+    let both = [0.0, 1.0].map(|sorted| Filter::new(&with(&SEMI_SORT, sorted)).unwrap().base().geometry().bits);
     assert!(both[1] < both[0]);
     assert_eq!(layouts().iter().filter(|case: &&Case| case.row.kind == ROW.kind).count(), 12);
 }

@@ -5,7 +5,7 @@ use crate::specification::check;
 use petal::blocks::fingerprint_table::FingerprintTable;
 use petal::kinds::d_left::layout::Table;
 use petal::kinds::d_left::{self, REMAINDER_BITS, ROW};
-use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, create, geometry};
+use petal::{Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status, geometry};
 use std::collections::BTreeMap;
 
 /// A spec of `buckets` buckets in each subtable with remainders of `width` bits.
@@ -45,7 +45,7 @@ fn it_is_a_multiset() {
     for (i, (buckets, width)) in shapes.into_iter().enumerate() {
         let spec = spec(buckets, width);
         let table = Table::new(buckets, width).unwrap();
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let mut model = BTreeMap::<u64, u64>::new();
         let cells = d_left::sizing::cells(buckets);
         let (mut refused, mut seed) = (0, i as u64);
@@ -91,7 +91,7 @@ fn it_is_a_multiset() {
                 filter = petal::load(&image(&filter), &OpenOptions::default()).unwrap();
             }
             if step % 1700 == 0 {
-                let mut other = create(&spec).unwrap();
+                let mut other = Filter::new(&spec).unwrap();
                 let more: Vec<u64> =
                     (0..mix(step) % cells).map(|i| mix(mix(step ^ i << 20) % (cells * 3 / 2))).collect();
                 let taken = other.insert_batch(&Keys::Hashes(&more), None).keys;
@@ -116,7 +116,7 @@ fn it_is_a_multiset() {
                     if least > d_left::sizing::LOAD * buckets {
                         // It did not shrink back, so it cannot be compared with the model any more: the walk goes on
                         // with an empty filter.
-                        filter = create(&spec).unwrap();
+                        filter = Filter::new(&spec).unwrap();
                         model.clear();
                     }
                 }
@@ -180,7 +180,7 @@ fn loads_are_those_of_the_literature() {
 fn rates_are_those_of_the_formula() {
     for (width, known, bits) in [(11, 0.0116532, 17.33), (14, 0.0014638, 21.33)] {
         const BUCKETS: u64 = 5000;
-        let mut filter = create(&spec(BUCKETS, width)).unwrap();
+        let mut filter = Filter::new(&spec(BUCKETS, width)).unwrap();
         let keys = 24 * BUCKETS;
         let each = filter.base().geometry().bits as f64 / keys as f64;
         assert!((each / bits - 1.0).abs() < 1e-3, "{each} bits a key");
@@ -204,7 +204,7 @@ fn rates_are_those_of_the_formula() {
 #[test]
 fn full_tables_are_as_specified() {
     for (buckets, width) in [(1, 4), (5, 9), (30, 12), (9, 31)] {
-        let mut filter = create(&spec(buckets, width)).unwrap();
+        let mut filter = Filter::new(&spec(buckets, width)).unwrap();
         let mut hashes: Vec<u64> = (0..d_left::sizing::cells(buckets) * 2).map(|i| mix(i * i % 97 * buckets)).collect();
         hashes.sort_unstable();
         let taken = filter.insert_batch(&Keys::Hashes(&hashes), None).keys;
@@ -235,19 +235,19 @@ fn capacities_are_kept() {
 
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    copies::are_lost_one_by_one(create(&spec(40, 6)).unwrap(), 960, 1920, 2);
+    copies::are_lost_one_by_one(Filter::new(&spec(40, 6)).unwrap(), 960, 1920, 2);
 }
 
 /// Sizes double and halve while the fingerprints stay; filters that were resized merge with those that were not.
 #[test]
 fn filters_are_resized_without_their_keys() {
-    let mut filter = create(&spec(50, 12)).unwrap();
+    let mut filter = Filter::new(&spec(50, 12)).unwrap();
     (0..1000).for_each(|key| assert!(filter.insert_hash(mix(key % 700)).is_ok()));
     let all = listed(&filter, 100);
     assert_eq!(resized(&mut filter, 10_000).unwrap(), 24 * 50 * 16);
     assert_eq!((filter.base().geometry().words[0], filter.base().geometry().words[1]), (8, 800));
     assert_eq!(listed(&filter, 100), all);
-    let mut small = create(&spec(50, 12)).unwrap();
+    let mut small = Filter::new(&spec(50, 12)).unwrap();
     small.insert_hash(mix(5000)).unwrap();
     small.merge(&filter).unwrap();
     assert_eq!(small.base().count(), 1001);
@@ -270,7 +270,7 @@ fn filters_are_resized_without_their_keys() {
 #[test]
 fn damaged_words_do_no_harm() {
     for (buckets, width) in [(3, 4), (9, 13), (5, 32)] {
-        let geometry = *create(&spec(buckets, width)).unwrap().base().geometry();
+        let geometry = *Filter::new(&spec(buckets, width)).unwrap().base().geometry();
         let mut made = petal::kinds::d_left::layout::DLeft::of(&geometry, petal::simd::best()).unwrap().unwrap();
         let mut words: Vec<u64> = (0..geometry.payload_bytes / 8).map(mix).collect();
         for i in 0..3000 {

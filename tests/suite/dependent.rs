@@ -2,7 +2,7 @@
 
 use crate::common::{is_soak, mix};
 use petal::sizing::dependent::{Scheme, rate, size_for};
-use petal::{Filter, HashFunction, Image, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Spec, Status};
 use std::sync::atomic::Ordering;
 
 const SIGMAS: f64 = 4.5;
@@ -28,7 +28,7 @@ fn spec(derivation: &str, partitioned: bool) -> Spec {
 
 /// A filter of this spec with `keys` keys; each `number` gives another one.
 fn filled(spec: &Spec, keys: u64, number: u64) -> Filter {
-    let mut filter = create(spec).unwrap();
+    let mut filter = Filter::new(spec).unwrap();
     for i in 0..keys {
         filter.insert_hash(mix(mix(number + 1) ^ i)).unwrap();
     }
@@ -193,7 +193,7 @@ fn folding_and_a_promised_rate_exclude_each_other() {
     for (name, _, partitioned) in layouts() {
         let mut spec = Spec { capacity: 1000, ..spec(name, partitioned) };
         spec.set(petal::kinds::bloom::ROW.parameter("foldable").unwrap(), 1.0).unwrap();
-        let error = create(&spec).err().unwrap();
+        let error = Filter::new(&spec).err().unwrap();
         assert_eq!(error.status(), Status::Contradiction);
         assert!(error.to_string().contains("derivation = remix"), "{error}");
     }

@@ -4,10 +4,7 @@ use crate::common::{golden, image, is_soak, mix};
 use crate::format::seal;
 use petal::digest::ROW;
 use petal::digest::layout::{Cut, Shape};
-use petal::{
-    Digest, DigestFindOptions, DigestFindResult, Image, Mode, OpenOptions, Spec, Status, create_digest, load_as,
-    open_as,
-};
+use petal::{Digest, DigestFindOptions, DigestFindResult, Image, Mode, OpenOptions, Spec, Status, load_as, open_as};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -39,7 +36,7 @@ fn spec(capacity: u64, settings: &[(&str, f64)]) -> Spec {
 }
 
 fn digest(capacity: u64, settings: &[(&str, f64)]) -> Digest {
-    create_digest(&spec(capacity, settings)).unwrap()
+    Digest::new(&spec(capacity, settings)).unwrap()
 }
 
 fn find(digest: &Digest, excerpt: &[u8]) -> DigestFindResult {
@@ -339,7 +336,7 @@ fn searches_are_bounded() {
 #[test]
 fn refusals_name_the_parameter() {
     let refused = |settings: &[(&str, f64)], status: Status, words: &str| {
-        let error = create_digest(&spec(1_000, settings)).unwrap_err();
+        let error = Digest::new(&spec(1_000, settings)).unwrap_err();
         assert!(error.status() == status && error.to_string().contains(words), "{error}");
     };
     refused(&[("block_bytes", 7.0)], Status::OutOfRange, "block_bytes = 7");
@@ -348,12 +345,12 @@ fn refusals_name_the_parameter() {
     refused(&[("bytes_per_byte", 0.0)], Status::OutOfRange, "bytes_per_byte = 0");
     refused(&[("payloads", 5e9)], Status::OutOfRange, "payloads = 5");
     let both = Spec { false_positive_rate: 0.1, ..spec(1_000, &[("bytes_per_byte", 0.1)]) };
-    assert!(create_digest(&both).unwrap_err().to_string().contains("give only one of them"));
+    assert!(Digest::new(&both).unwrap_err().to_string().contains("give only one of them"));
     let external = Spec { hash: petal::HashFunction::External, ..spec(1_000, &[]) };
-    assert_eq!(create_digest(&external).unwrap_err().status(), Status::Contradiction);
-    let huge = create_digest(&spec(1 << 57, &[("bytes_per_byte", 8.0)])).unwrap_err();
+    assert_eq!(Digest::new(&external).unwrap_err().status(), Status::Contradiction);
+    let huge = Digest::new(&spec(1 << 57, &[("bytes_per_byte", 8.0)])).unwrap_err();
     assert_eq!(huge.status(), Status::TooLarge);
-    let larger = create_digest(&Spec { kind: None, bits: 1 << 62, capacity: 1, ..spec(1, &[]) }).unwrap_err();
+    let larger = Digest::new(&Spec { kind: None, bits: 1 << 62, capacity: 1, ..spec(1, &[]) }).unwrap_err();
     assert!([Status::TooLarge, Status::OutOfMemory].contains(&larger.status()), "{larger}");
 
     let mut digest = digest(1_000, &[("payloads", 1.0), ("attachment_bytes", 5.0)]);
@@ -374,9 +371,9 @@ fn refusals_name_the_parameter() {
     assert_eq!((digest.payloads(), digest.insertions(), digest.attachment().unwrap().len()), (0, 0, 0));
     assert_eq!(
         image(&digest),
-        image(&create_digest(&spec(1_000, &[("payloads", 1.0), ("attachment_bytes", 5.0)])).unwrap())
+        image(&Digest::new(&spec(1_000, &[("payloads", 1.0), ("attachment_bytes", 5.0)])).unwrap())
     );
-    let filter = petal::create(&Spec { kind: Some(ROW.kind), ..Spec::default() }).unwrap_err();
+    let filter = petal::Filter::new(&Spec { kind: Some(ROW.kind), ..Spec::default() }).unwrap_err();
     assert!(filter.to_string().contains("digest is a kind of digest"), "{filter}");
 }
 
@@ -392,9 +389,9 @@ fn images_open_and_change_in_place() {
         let hash = if key.is_some() { petal::HashFunction::SipHash13 } else { petal::HashFunction::Xxh3 };
         let spec =
             Spec { hash, secret: key, ..spec(54_000, &[("cut", cut), ("payloads", 6.0), ("bytes_per_byte", 0.4)]) };
-        let mut whole = create_digest(&spec).unwrap();
+        let mut whole = Digest::new(&spec).unwrap();
         (0..).zip(&payloads).for_each(|(id, payload)| whole.add(id, payload).unwrap());
-        create_digest(&spec).unwrap().save(&path).unwrap();
+        Digest::new(&spec).unwrap().save(&path).unwrap();
         for (id, payload) in (0..).zip(&payloads) {
             let mut digest: Digest =
                 open_as(&path, &OpenOptions { mode: Mode::Write, secret: key, ..OpenOptions::default() }).unwrap();
@@ -537,7 +534,7 @@ fn golden_images_are_what_the_format_says() {
     for settings in cases {
         let names = ["block_bytes", "levels", "cut", "segment_blocks", "payloads", "attachment_bytes"];
         let parameters: Vec<_> = names.into_iter().zip(settings.map(|setting| setting as f64)).collect();
-        let mut digest = create_digest(&Spec { seed: 42, bits: 9_000, hashes: 3, ..spec(0, &parameters) }).unwrap();
+        let mut digest = Digest::new(&Spec { seed: 42, bits: 9_000, hashes: 3, ..spec(0, &parameters) }).unwrap();
         (70..).zip(payloads).for_each(|(id, payload)| digest.add(id, payload).unwrap());
         let attachment: &[u8] = if settings[5] > 0 { b"an attachment" } else { b"" };
         digest.attach(attachment).unwrap();
@@ -842,7 +839,7 @@ fn short_payloads_are_cut_as_the_format_says() {
         let names = ["block_bytes", "levels", "cut", "segment_blocks", "payloads", "attachment_bytes"];
         let settings = [block_bytes, 2, 1, 8, 60, 0];
         let parameters: Vec<_> = names.into_iter().zip(settings.map(|setting| setting as f64)).collect();
-        let mut digest = create_digest(&Spec { seed: 42, bits: 90_000, hashes: 3, ..spec(0, &parameters) }).unwrap();
+        let mut digest = Digest::new(&Spec { seed: 42, bits: 90_000, hashes: 3, ..spec(0, &parameters) }).unwrap();
         let payloads: Vec<Vec<u8>> = (0..60)
             .map(|i| {
                 let pattern = random.bytes(1 + i % 11).repeat(if i % 3 == 0 { 0 } else { 70 / (1 + i % 11) });
@@ -910,7 +907,7 @@ fn shapes_have_bounds() {
 fn a_full_digest_has_its_rate() {
     for (ids, levels) in [(0.0, 1.0), (100.0, 1.0), (0.0, 3.0), (100.0, 2.0)] {
         let spec = Spec { false_positive_rate: 0.01, ..spec(64 * 3200, &[("payloads", ids), ("levels", levels)]) };
-        let mut digest = create_digest(&spec).unwrap();
+        let mut digest = Digest::new(&spec).unwrap();
         let mut random = Random(51);
         (0..64).for_each(|id| digest.add(id, &random.bytes(3200)).unwrap());
         assert!((0.0085..0.0115).contains(&digest.entry_rate()), "{ids}, {levels}: {}", digest.entry_rate());

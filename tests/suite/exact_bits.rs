@@ -7,7 +7,7 @@ use petal::kinds::exact_bits::ROW;
 use petal::plan::{Goal, Request, plan};
 use petal::{
     Answers, Builder, BuilderOptions, Capabilities, CompactOptions, Filter, HashFunction, Image, Keys, Mode,
-    OpenOptions, Spec, Status, create, load_compact,
+    OpenOptions, Spec, Status, load_compact,
 };
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn spec(universe: u64) -> Spec {
 }
 
 fn filled(universe: u64, keys: impl IntoIterator<Item = u64>) -> Filter {
-    let mut filter = create(&spec(universe)).unwrap();
+    let mut filter = Filter::new(&spec(universe)).unwrap();
     keys.into_iter().for_each(|key| assert!(filter.insert_u64(key).is_ok()));
     filter
 }
@@ -50,7 +50,7 @@ fn is(filter: &Filter, set: &BTreeSet<u64>, universe: u64) {
 #[test]
 fn it_is_a_set_of_integers() {
     for universe in UNIVERSES {
-        let (mut filter, mut set) = (create(&spec(universe)).unwrap(), BTreeSet::new());
+        let (mut filter, mut set) = (Filter::new(&spec(universe)).unwrap(), BTreeSet::new());
         assert_eq!(filter.capabilities(), ROW.capabilities);
         is(&filter, &set, universe);
         for step in 0..3 * universe.min(1000) {
@@ -134,7 +134,7 @@ fn unions_and_intersections_are_exact() {
         common.intersect(&threes).unwrap();
         is(&common, &both, universe);
         fails(common.merge(&filled(universe + 1, [])), Status::Incompatible);
-        let tagged = create(&Spec { seed: 7, ..spec(universe) }).unwrap();
+        let tagged = Filter::new(&Spec { seed: 7, ..spec(universe) }).unwrap();
         fails(common.merge(&tagged), Status::Incompatible);
     }
 }
@@ -153,7 +153,7 @@ fn every_way_gives_the_same_bits() {
         builder.add_batch(&Keys::Hashes(&keys)).outcome.unwrap();
         assert!(builder.finish().unwrap().equals(&expected), "a key is there or not, however often it came");
 
-        let shared = create(&spec(universe)).unwrap();
+        let shared = Filter::new(&spec(universe)).unwrap();
         std::thread::scope(|scope| {
             for part in keys.chunks(keys.len().div_ceil(4).max(1)) {
                 scope.spawn(|| shared.insert_shared_batch(&Keys::U64(part), None).outcome.unwrap());
@@ -161,7 +161,7 @@ fn every_way_gives_the_same_bits() {
         });
         assert!(shared.equals(&expected));
 
-        let empty = image(&create(&spec(universe)).unwrap());
+        let empty = image(&Filter::new(&spec(universe)).unwrap());
         let mut buffer = Buffer::of(&empty);
         buffer.open(Mode::Write, None, |filter| {
             let filter = filter.unwrap();
@@ -237,17 +237,17 @@ fn bits_after_the_last_are_not_there() {
 #[test]
 fn specs_say_what_it_can_be() {
     // Without bits the universe is that of the capacity.
-    let by_capacity = create(&Spec { kind: Some(ROW.kind), capacity: 1000, ..Spec::default() }).unwrap();
+    let by_capacity = Filter::new(&Spec { kind: Some(ROW.kind), capacity: 1000, ..Spec::default() }).unwrap();
     assert_eq!(by_capacity.base().geometry().bits, 1000);
     assert_eq!(by_capacity.base().hasher().function(), HashFunction::Identity);
     let own = by_capacity.base().spec();
-    assert_eq!(create(&own).unwrap().base().compatibility_id(), by_capacity.base().compatibility_id());
+    assert_eq!(Filter::new(&own).unwrap().base().compatibility_id(), by_capacity.base().compatibility_id());
     for hash in [HashFunction::Xxh64, HashFunction::External, HashFunction::Format, HashFunction::Xxph3] {
-        fails(create(&Spec { hash, ..spec(10) }), Status::Contradiction);
+        fails(Filter::new(&Spec { hash, ..spec(10) }), Status::Contradiction);
     }
-    fails(create(&Spec { hash: HashFunction::Identity, ..Spec::default() }), Status::Contradiction);
-    fails(create(&Spec { hashes: 2, ..spec(10) }), Status::OutOfRange);
-    fails(create(&spec(1 << 62)), Status::OutOfMemory);
+    fails(Filter::new(&Spec { hash: HashFunction::Identity, ..Spec::default() }), Status::Contradiction);
+    fails(Filter::new(&Spec { hashes: 2, ..spec(10) }), Status::OutOfRange);
+    fails(Filter::new(&spec(1 << 62)), Status::OutOfMemory);
 }
 
 /// The planner proposes the kind where the universe is known, and first where its bits are fewest.

@@ -586,7 +586,7 @@ fn omissions_are_as_many_as_expected() {
             let spec = case.sized(CAPACITY, 0.1);
             let expected = petal::expected_omissions(&spec, CAPACITY).unwrap();
             let run = |run: u64| {
-                let mut filter = petal::create(&spec).unwrap();
+                let mut filter = petal::Filter::new(&spec).unwrap();
                 assert_eq!(filter.expected_omissions(CAPACITY).unwrap(), expected);
                 let number = |i| if case.is_of_integers() { i } else { run << 32 | i };
                 (0..CAPACITY).filter(|i| !filter.insert_hash(hash_of(&spec, number(*i))).unwrap()).count() as f64

@@ -18,7 +18,7 @@
 
 use crate::common::{Case, hashed, is_soak, main_layouts, mix, share_of};
 use petal::format::Geometry;
-use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Overfill, Sizes, Spec, create};
+use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Keys, Overfill, Sizes, Spec};
 
 const SIGMAS: f64 = 4.5;
 
@@ -146,7 +146,7 @@ fn for_each_batch(spec: &Spec, pattern: Pattern, from: u64, to: u64, mut take: i
 
 /// The filter of this spec that holds keys number `0..keys` of the pattern.
 fn filled(spec: &Spec, pattern: Pattern, keys: u64) -> Filter {
-    if let Ok(mut filter) = create(spec) {
+    if let Ok(mut filter) = Filter::new(spec) {
         for_each_batch(spec, pattern, 0, keys, |keys| filter.insert_batch(keys, None).outcome.unwrap());
         return filter;
     }

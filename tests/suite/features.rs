@@ -3,7 +3,7 @@
 
 use crate::common::mix;
 use petal::index::features::{Fold, corrected, fold};
-use petal::{Filter, HashFunction, Hasher, Image, IndexFeatures, Spec, Status, create, kinds};
+use petal::{Filter, HashFunction, Hasher, Image, IndexFeatures, Spec, Status, kinds};
 
 fn features(width: u64, bits: u32) -> IndexFeatures {
     IndexFeatures::new(width, bits, Hasher::new(HashFunction::Xxh3, 5, None).unwrap()).unwrap()
@@ -31,7 +31,7 @@ fn rows_are_bloom_filters() {
             hash: HashFunction::Xxh3,
             ..Spec::default()
         };
-        let mut filter: Filter = create(&spec).unwrap();
+        let mut filter: Filter = Filter::new(&spec).unwrap();
         let features = features(width, bits);
         (0..50).for_each(|number| {
             filter.insert(format!("feature {number}").as_bytes()).unwrap();

@@ -87,7 +87,7 @@ fn golden_union() -> (&'static Row, String, Vec<u8>) {
     let row = registry::find_name("scalable").unwrap();
     let spec = Spec { kind: Some(row.kind), bits: 512, capacity: 30, seed: 42, ..Spec::default() };
     let [mut union, odd] = [0, 1].map(|parity| {
-        let mut filter = petal::create(&spec).unwrap();
+        let mut filter = petal::Filter::new(&spec).unwrap();
         for i in (parity..GOLDEN_KEYS).step_by(2) {
             filter.insert(golden_key(i).as_bytes()).unwrap();
         }
@@ -207,7 +207,7 @@ fn segments_are_as_specified() {
     for (name, capacity) in [("taffy", 100_000), ("aleph", 50_000)] {
         let row = petal::registry::find_name(name).unwrap();
         let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: 0.01, ..Spec::default() };
-        let (mut filter, mut hashes, mut states) = (petal::create(&spec).unwrap(), vec![], vec![]);
+        let (mut filter, mut hashes, mut states) = (petal::Filter::new(&spec).unwrap(), vec![], vec![]);
         for i in 0..4 * capacity {
             hashes.push(mix(i));
             filter.insert_hash(mix(i)).unwrap();
@@ -634,7 +634,7 @@ fn exercise(filter: &mut Filter) {
             let _ = folded.contains_hash(hashes[1]);
         }
     }
-    if let Ok(mut other) = petal::create(&filter.base().spec()) {
+    if let Ok(mut other) = petal::Filter::new(&filter.base().spec()) {
         let _ = other.merge(filter);
         let _ = other.intersect(filter);
     }

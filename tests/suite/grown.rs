@@ -3,7 +3,7 @@
 
 use crate::common::{hash_of, image, mix};
 use petal::estimate;
-use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status, create, load, registry};
+use petal::{Answers, Filter, Image, Keys, OpenOptions, Spec, Status, load, registry};
 use std::ops::Range;
 
 /// The spec of a filter: kind, capacity, rate and parameters.
@@ -76,7 +76,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
     ];
     for (kind, capacity, rate, parameters) in all {
         let (is_taffy, spec) = (kind == "taffy", spec(kind, capacity, rate, parameters));
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let first = filter.base().compatibility_id();
         let (mut keys, most) = (0, if is_taffy { 2_000_000 } else { 250_000 });
         while keys < most {
@@ -128,7 +128,7 @@ fn it_grows_without_losing_a_key_and_its_rate_is_the_formulas() {
             assert!((slot * 0.99..slot * 2.2).contains(&bits_a_key), "{bits_a_key}, {slot}");
         }
         filter.clear().unwrap();
-        assert!(filter.equals(&create(&spec).unwrap()));
+        assert!(filter.equals(&Filter::new(&spec).unwrap()));
     }
 }
 
@@ -141,7 +141,7 @@ fn unions_hold_the_keys_of_both() {
     for (kind, capacity, bits, ranges) in [("taffy", 240, 16.0, taffy), ("aleph", 57, 6.0, aleph)] {
         let spec = spec(kind, capacity, if kind == "taffy" { 0.01 } else { 0.0 }, &[("fingerprint_bits", bits)]);
         let of = |range: Range<u64>| {
-            let mut filter = create(&spec).unwrap();
+            let mut filter = Filter::new(&spec).unwrap();
             insert(&mut filter, range);
             filter
         };
@@ -183,7 +183,7 @@ fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
     ];
     for ((kind, capacity, rate, parameters), most) in all {
         let spec = spec(kind, capacity, rate, parameters);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let mut keys = 0;
         let error = loop {
             match filter.insert_hash(hash_of(&spec, keys)) {
@@ -198,7 +198,7 @@ fn it_is_full_after_as_many_doublings_as_it_was_made_for() {
         assert_all(&filter, 0..keys);
         assert!(filter.statistics().false_positive_rate <= 0.01);
         // A union that does not fit changes nothing.
-        let mut other = create(&spec).unwrap();
+        let mut other = Filter::new(&spec).unwrap();
         (0..keys).for_each(|i| drop(other.insert_hash(hash_of(&spec, i + (1 << 40)))));
         let before = image(&filter);
         assert_eq!(filter.merge(&other).unwrap_err().status(), Status::Full);
@@ -221,7 +221,7 @@ fn chosen_hashes_do_not_make_it_grow_without_end() {
     // All have the same bits after the bijection that hashes pass: of their places or segments.
     let all = [(0, 1), (0, 8), (0, 13), (0, 20), (0, 40), (13, 1), (13, 8), (17, 1), (17, 3), (17, 8), (17, 30)];
     for (kind, (from, bits)) in ["taffy", "aleph"].into_iter().flat_map(|kind| all.map(|one| (kind, one))) {
-        let mut filter = create(&spec(kind, 1000, 0.01, &[])).unwrap();
+        let mut filter = Filter::new(&spec(kind, 1000, 0.01, &[])).unwrap();
         let bytes = filter.base().geometry().payload_bytes;
         let mut taken = 0_u64;
         let hashes = if kind == "taffy" { 40_000 } else { 12_000 };

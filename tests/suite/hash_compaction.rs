@@ -6,7 +6,7 @@ use petal::kinds::hash_compaction::sizing::{SIGNATURE_BITS, Table, best_signatur
 use petal::kinds::{bloom, hash_compaction};
 use petal::sizing::bloom::asymptotic;
 use petal::sizing::omissions::{best_hashes, sum_of_rates};
-use petal::{Filter, HashFunction, Image, Spec, Status, create, expected_omissions, geometry};
+use petal::{Filter, HashFunction, Image, Spec, Status, expected_omissions, geometry};
 
 /// A table with this number of slots and of bits in each slot.
 fn table(slots: u64, signature_bits: u32) -> Spec {
@@ -65,7 +65,7 @@ fn bitstate_omissions_are_those_of_the_table() {
             let spec = bitstate(ratio * KEYS, hashes);
             let average = expected_omissions(&spec, KEYS).unwrap() / KEYS as f64;
             assert!((average / probability - 1.0).abs() < 0.008, "k = {hashes}, {ratio} bits a state: {average}");
-            assert_eq!(create(&spec).unwrap().expected_omissions(KEYS).unwrap() / KEYS as f64, average);
+            assert_eq!(Filter::new(&spec).unwrap().expected_omissions(KEYS).unwrap() / KEYS as f64, average);
         }
     }
 }
@@ -145,23 +145,23 @@ fn sizes_keep_the_rate_and_are_the_least() {
 #[test]
 fn specs_say_what_it_can_be() {
     for (slots, width) in [(11, 2), (97, 63), (1000, 13), (1009, 32)] {
-        let filter = create(&table(slots, width)).unwrap();
+        let filter = Filter::new(&table(slots, width)).unwrap();
         let geometry = *filter.base().geometry();
         assert_eq!(geometry.words[..2], [u64::from(width), hash_compaction::primes::at_most(slots).unwrap()]);
         assert_eq!(geometry.bits, slots * u64::from(width));
-        let again = create(&filter.base().spec()).unwrap();
+        let again = Filter::new(&filter.base().spec()).unwrap();
         assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id());
     }
     let exact = Spec { kind: Some(hash_compaction::ROW.kind), bits: 10_000, ..Spec::default() };
-    fails(create(&exact), Status::Contradiction);
+    fails(Filter::new(&exact), Status::Contradiction);
     // There are ten bits per key, and a signature takes nine of them.
     let by_capacity = geometry(&Spec { capacity: 1000, ..exact }).unwrap();
     assert_eq!(by_capacity.words[..2], [9, hash_compaction::primes::at_most(1111).unwrap()]);
-    fails(create(&Spec { hashes: 3, capacity: 1000, ..exact }), Status::OutOfRange);
-    fails(create(&Spec { bits: 10, ..table(1, 13) }), Status::Contradiction);
+    fails(Filter::new(&Spec { hashes: 3, capacity: 1000, ..exact }), Status::OutOfRange);
+    fails(Filter::new(&Spec { bits: 10, ..table(1, 13) }), Status::Contradiction);
     let mut one = table(100, 13);
     one.set(&hash_compaction::SIGNATURE_BITS, 1.0).unwrap();
-    fails(create(&one), Status::OutOfRange);
+    fails(Filter::new(&one), Status::OutOfRange);
 }
 
 /// Keys can fill every slot, whatever their hashes are. A full table then refuses keys, keeps its keys, and does not
@@ -174,7 +174,7 @@ fn it_takes_as_many_keys_as_it_has_slots() {
             ("equal low bits", |i| i << 40 | 7),
             ("equal high bits", |i| 0xabc << 52 | i),
         ] {
-            let mut filter = create(&table(slots, 40)).unwrap();
+            let mut filter = Filter::new(&table(slots, 40)).unwrap();
             for i in 0..slots {
                 assert!(filter.insert_hash(hash(i)).unwrap(), "{slots} slots, {name}: key {i} seems to be there");
             }
@@ -234,7 +234,7 @@ fn searches_omit_as_many_states_as_expected() {
     for (spec, runs) in specs {
         let expected = expected_omissions(&spec, STATES).unwrap();
         let all: Vec<f64> =
-            (0..runs).map(|seed| unexplored(&mut create(&spec).unwrap(), STATES, seed + 1) as f64).collect();
+            (0..runs).map(|seed| unexplored(&mut Filter::new(&spec).unwrap(), STATES, seed + 1) as f64).collect();
         let mean = all.iter().sum::<f64>() / runs as f64;
         // Omissions are rare, nearly independent events. The fill differs from run to run, which widens their
         // distribution a little.
@@ -273,7 +273,7 @@ fn a_full_table_keeps_its_rate() {
         for run in 0..runs {
             let spec = Spec { kind, hash, capacity, false_positive_rate: rate, ..Spec::default() };
             let key = |i: u64| mix(i ^ mix(run << 20 ^ capacity));
-            let mut filter = create(&spec).unwrap();
+            let mut filter = Filter::new(&spec).unwrap();
             let mut taken = Vec::new();
             for i in 0..10 * capacity {
                 if i == 4 * capacity {
@@ -316,7 +316,7 @@ fn a_full_table_keeps_its_rate() {
 /// A table without a capacity takes keys until all of its slots are taken, and says so.
 #[test]
 fn a_size_alone_is_filled_to_the_last_slot() {
-    let mut filter = create(&table(101, 30)).unwrap();
+    let mut filter = Filter::new(&table(101, 30)).unwrap();
     let error = (0..).find_map(|i| filter.insert_hash(mix(i)).err()).unwrap();
     assert_eq!((error.status(), filter.statistics().taken), (Status::Full, 101));
     assert!(error.message().contains("all of its 101 slots"), "{error}");
@@ -327,7 +327,7 @@ fn a_size_alone_is_filled_to_the_last_slot() {
 fn an_image_in_place_keeps_to_its_capacity() {
     let spec =
         Spec { kind: Some(hash_compaction::ROW.kind), hash: HashFunction::External, capacity: 100, ..Spec::default() };
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     (0..95).for_each(|i| drop(filter.insert_hash(mix(i))));
     let mut buffer = crate::common::Buffer::of(&crate::common::image(&filter));
     for _ in 0..3 {

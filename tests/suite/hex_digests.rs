@@ -88,7 +88,7 @@ fn the_bits_of_a_digest_are_its_fields() {
         let spec = spec(digest_bits, bits, hashes, partitioned);
         let each = digest_bits as usize / 8;
         let keys = digests(1, 150, digest_bits);
-        let mut filter = petal::create(&spec).unwrap();
+        let mut filter = petal::Filter::new(&spec).unwrap();
         let (mut by_digests, mut by_bytes) = (filter.copy().unwrap(), filter.copy().unwrap());
         let mut expected = std::collections::BTreeSet::new();
         let mut news = Vec::new();
@@ -131,7 +131,7 @@ fn published_digests_have_published_positions() {
         (sha256, 1 << 16, 8, &[0x4141, 0x5dae, 0x8f01, 0x9617, 0xb003, 0xb410, 0xba78, 0xf200]),
     ];
     for (text, bits, hashes, positions) in cases {
-        let mut filter = petal::create(&spec(4 * text.len() as u64, bits, hashes, false)).unwrap();
+        let mut filter = petal::Filter::new(&spec(4 * text.len() as u64, bits, hashes, false)).unwrap();
         filter.insert(&bytes(text)).unwrap();
         assert_eq!(set_bits(&filter), positions);
     }
@@ -146,7 +146,7 @@ fn the_rate_is_that_of_the_formula() {
         [(128, 0.02, false), (160, 0.01, true), (256, 0.01, false), (256, 0.002, true), (512, 0.004, false)]
     {
         let sized = Spec { capacity: 5000, false_positive_rate: rate, ..Spec::default() };
-        let mut filter = petal::create(&of_digests(digest_bits, partitioned, sized)).unwrap();
+        let mut filter = petal::Filter::new(&of_digests(digest_bits, partitioned, sized)).unwrap();
         let each = digest_bits as usize / 8;
         let keys = digests(2, 5000, digest_bits);
         filter.insert_batch(&Keys::Digests { bytes: &keys, each }, None).outcome.unwrap();
@@ -182,12 +182,12 @@ fn digests_that_are_too_short_are_refused() {
     assert_eq!(refused.status(), Status::Contradiction);
     assert!(refused.to_string().contains("too few bits"), "{refused}");
     // 18 bits are enough for 2^18 places, and for 2^10 places if these are no power of two.
-    assert!(petal::create(&spec(128, 1 << 18, 7, false)).is_ok());
-    assert!(petal::create(&spec(128, 1 << 10, 7, false)).is_ok());
-    assert!(petal::create(&spec(128, 1023, 7, false)).is_ok());
-    let refused = petal::create(&spec(128, 1025, 7, false)).err().unwrap();
+    assert!(petal::Filter::new(&spec(128, 1 << 18, 7, false)).is_ok());
+    assert!(petal::Filter::new(&spec(128, 1 << 10, 7, false)).is_ok());
+    assert!(petal::Filter::new(&spec(128, 1023, 7, false)).is_ok());
+    let refused = petal::Filter::new(&spec(128, 1025, 7, false)).err().unwrap();
     assert_eq!(refused.status(), Status::Contradiction);
-    assert!(petal::create(&spec(128, 1 << 19, 7, false)).is_err());
+    assert!(petal::Filter::new(&spec(128, 1 << 19, 7, false)).is_err());
     // The best number for the capacity, with as many fields as there are.
     assert_eq!(petal::geometry(&spec(128, 1025, 0, false)).unwrap().hashes, 6);
 }
@@ -197,10 +197,10 @@ fn digests_that_are_too_short_are_refused() {
 #[test]
 fn what_is_no_digest_is_refused() {
     for digest_bits in [0, 64, 120, 127, 129, 252, 513, 520, u64::MAX] {
-        let refused = petal::create(&spec(digest_bits, 1024, 4, false)).err().unwrap();
+        let refused = petal::Filter::new(&spec(digest_bits, 1024, 4, false)).err().unwrap();
         assert_eq!(refused.status(), Status::OutOfRange, "{digest_bits}: {refused}");
     }
-    let mut filter = petal::create(&spec(256, 1 << 14, 7, false)).unwrap();
+    let mut filter = petal::Filter::new(&spec(256, 1 << 14, 7, false)).unwrap();
     filter.insert(&digest(1, 1, 256)).unwrap();
     let before = image(&filter);
     for length in [0, 1, 8, 16, 31, 33, 64] {
@@ -248,7 +248,7 @@ fn others_take_no_digests() {
     let keys = Keys::Digests { bytes: &keys, each: 16 };
     let mut answers = Answers::default();
     for hash in [HashFunction::Xxh3, HashFunction::External] {
-        let mut filter = petal::create(&Spec { hash, ..Spec::with_capacity(100, 0.01).unwrap() }).unwrap();
+        let mut filter = petal::Filter::new(&Spec { hash, ..Spec::with_capacity(100, 0.01).unwrap() }).unwrap();
         let refused = filter.insert_batch(&keys, None).outcome.unwrap_err();
         assert_eq!(refused.status(), Status::Contradiction);
         assert!(refused.to_string().contains(hash.name()), "{refused}");
@@ -256,7 +256,7 @@ fn others_take_no_digests() {
         assert_eq!((refused.status(), answers.true_count), (Status::Contradiction, 3));
     }
     let guava = petal::interop::find("guava").unwrap().spec(100, 0.01, None, 0).unwrap();
-    let refused = petal::create(&guava).unwrap().insert_batch(&keys, None).outcome.unwrap_err();
+    let refused = petal::Filter::new(&guava).unwrap().insert_batch(&keys, None).outcome.unwrap_err();
     assert_eq!(refused.status(), Status::Contradiction);
     for row in petal::registry::every().filter(|row| !row.hashing.takes_digests) {
         let spec = of_digests(256, false, Spec { capacity: 100, ..Spec::default() });
@@ -265,9 +265,9 @@ fn others_take_no_digests() {
     }
     let mut slices = spec(256, 1024, 4, false);
     slices.parameters[0] = Setting { id: petal::kinds::bloom::DERIVATION.id(), value: 2.0 };
-    assert_eq!(petal::create(&slices).err().unwrap().status(), Status::Contradiction);
+    assert_eq!(petal::Filter::new(&slices).err().unwrap().status(), Status::Contradiction);
     let keyed = Spec { secret: Some([7; 16]), ..spec(256, 1024, 4, false) };
-    assert_eq!(petal::create(&keyed).err().unwrap().status(), Status::Contradiction);
+    assert_eq!(petal::Filter::new(&keyed).err().unwrap().status(), Status::Contradiction);
 }
 
 /// Merged, intersected and folded filters are those of the same digests. Filters of other lengths do not merge.
@@ -276,7 +276,7 @@ fn filters_of_digests_are_combined_and_folded() {
     for partitioned in [false, true] {
         let spec = spec(256, 6 * 1024, 6, partitioned);
         let of = |from: u64, to: u64, spec: &Spec| {
-            let mut filter = petal::create(spec).unwrap();
+            let mut filter = petal::Filter::new(spec).unwrap();
             (from..to).for_each(|i| assert!(filter.insert(&digest(1, i, 256)).is_ok()));
             filter
         };
@@ -293,7 +293,7 @@ fn filters_of_digests_are_combined_and_folded() {
         assert_eq!(found(&folded, &digests(1, 100, 256), 32), 100);
         folded.insert(&digest(1, 100, 256)).unwrap();
         assert!(folded.equals(&of(0, 101, &Spec { bits: 6 * 256, ..spec })));
-        let other = petal::create(&Spec { seed: 384, ..spec }).unwrap();
+        let other = petal::Filter::new(&Spec { seed: 384, ..spec }).unwrap();
         assert_eq!(left.merge(&other).unwrap_err().status(), Status::Incompatible);
     }
 }
@@ -309,7 +309,7 @@ fn images_of_digests_are_opened_again() {
     ] {
         let spec = spec(digest_bits, bits, hashes, partitioned);
         let each = digest_bits as usize / 8;
-        let mut filter = petal::create(&spec).unwrap();
+        let mut filter = petal::Filter::new(&spec).unwrap();
         let keys = digests(0, 100, digest_bits);
         filter.insert_batch(&Keys::Digests { bytes: &keys, each }, None).outcome.unwrap();
         let bytes = image(&filter);
@@ -323,7 +323,7 @@ fn images_of_digests_are_opened_again() {
         assert_eq!(again.base().header().hash, HashFunction::Digest);
         assert_eq!(again.base().header().identifier, digest_bits);
         assert_eq!(found(&again, &keys, each), 100);
-        assert!(petal::create(&again.base().spec()).unwrap().base().geometry() == filter.base().geometry());
+        assert!(petal::Filter::new(&again.base().spec()).unwrap().base().geometry() == filter.base().geometry());
         let mut packed = Vec::new();
         let take = &mut |piece: &[u8]| {
             packed.extend_from_slice(piece);
@@ -347,7 +347,7 @@ fn images_of_digests_are_opened_again() {
 /// too narrow.
 #[test]
 fn forged_words_are_refused() {
-    let filter = petal::create(&spec(256, 4095, 7, false)).unwrap();
+    let filter = petal::Filter::new(&spec(256, 4095, 7, false)).unwrap();
     let good = image(&filter);
     let (hash, hashes, identifier, bits, words) = (16, 20, 40, 64, 72);
     let number = |at: usize| u64::from_le_bytes(good[at..at + 8].try_into().unwrap());

@@ -2,7 +2,7 @@
 //! Filters of some gigabytes need addresses of 64 bits.
 
 use crate::common::{Case, each, is_soak, main_layouts, mix, share_of};
-use petal::{Capabilities, Filter, Image, Overfill, Spec, Status, create, image_size};
+use petal::{Capabilities, Filter, Image, Overfill, Spec, Status, image_size};
 use std::sync::atomic::Ordering;
 
 fn refusal<T>(result: petal::Result<T>) -> Option<Status> {
@@ -78,7 +78,7 @@ fn memory_that_is_not_there_is_a_status() {
         match image_size(&spec) {
             Ok(size) => {
                 assert!(size >= 1 << 58);
-                assert_eq!(refusal(create(&spec)), Some(Status::OutOfMemory), "{}", case.name());
+                assert_eq!(refusal(Filter::new(&spec)), Some(Status::OutOfMemory), "{}", case.name());
                 asked += 1;
             }
             Err(error) => assert_eq!(error.status(), Status::TooLarge),
@@ -94,7 +94,7 @@ fn split_blocks_end_below_two_to_the_32() {
     let bits = |blocks: u64| Spec { kind, bits: 256 * blocks, ..Spec::default() };
     assert_eq!(image_size(&bits((1 << 32) - 1)).unwrap(), image_of(32 << 32));
     assert_eq!(refusal(image_size(&bits(1 << 32))), Some(Status::TooLarge));
-    assert_eq!(refusal(create(&bits(1 << 40))), Some(Status::TooLarge));
+    assert_eq!(refusal(Filter::new(&bits(1 << 40))), Some(Status::TooLarge));
     let keys = |capacity| Spec { kind, capacity, false_positive_rate: 0.01, ..Spec::default() };
     assert!(image_size(&keys(1 << 36)).is_ok());
     assert_eq!(refusal(image_size(&keys(1 << 40))), Some(Status::TooLarge));
@@ -115,7 +115,7 @@ fn positions_pass_32_and_35_bits() {
         let (least, most) = case.row.hashes;
         let sets_eight = (least..=most).contains(&8);
         let spec = Spec { hashes: if sets_eight { 8 } else { 0 }, ..sized(&case, bits) };
-        let mut filter: Filter = create(&spec).unwrap();
+        let mut filter: Filter = Filter::new(&spec).unwrap();
         let key = |i| if case.is_of_integers() { mix(i + 1) % bits } else { mix(i + 1) };
         for i in 0..KEYS {
             assert!(filter.insert_hash(key(i)).unwrap());

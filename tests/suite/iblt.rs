@@ -4,8 +4,8 @@ use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, bound_of_failure, of};
 use petal::registry::SKETCHES;
 use petal::{
-    HashFunction, Image, Keys, ListedValue, Mode, OpenOptions, Presence, Setting, Sketch, Spec, Status, create_sketch,
-    load_as, open_in_buffer_as,
+    HashFunction, Image, Keys, ListedValue, Mode, OpenOptions, Presence, Setting, Sketch, Spec, Status, load_as,
+    open_in_buffer_as,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr::NonNull;
@@ -52,7 +52,7 @@ fn lookups_succeed_as_often_as_theory_says() {
         let all = IN_TABLE * u64::from(tables);
         let spec = if has_values { value_cells(all, tables) } else { cells(all, tables) };
         let asked = if has_values { 1 } else { tables as i32 };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let (mut there, mut absent) = (0_u32, 0_u32);
         for _ in 0..TRIALS {
             sketch.clear().unwrap();
@@ -103,7 +103,7 @@ fn answers_are_those_of_exact_sets() {
         };
         let (ours, theirs) = (draw(200 + round), draw(100));
         let fill = |set: &BTreeMap<u64, u64>| {
-            let mut sketch = create_sketch(&spec).unwrap();
+            let mut sketch = Sketch::new(&spec).unwrap();
             for (number, value) in set {
                 match has_values {
                     true => sketch.insert_value_u64(*number, *value).unwrap(),
@@ -148,7 +148,7 @@ fn answers_are_those_of_exact_sets() {
 #[test]
 fn keys_of_every_form_are_looked_up() {
     let spec = Spec::with_capacity(20, 1e-9).unwrap();
-    let mut sketch = create_sketch(&spec).unwrap();
+    let mut sketch = Sketch::new(&spec).unwrap();
     sketch.insert(b"apple").unwrap();
     sketch.remove_u64(7).unwrap();
     sketch.insert_hash(9).unwrap();
@@ -176,7 +176,7 @@ fn keys_of_every_form_are_looked_up() {
     let open: Sketch =
         load_as(&image, &OpenOptions { mode: Mode::Load, secret: Some([3; 16]), ..OpenOptions::default() }).unwrap();
     assert_eq!(open.get_u64(1).unwrap(), there(1));
-    let riblt = create_sketch(&Spec { kind: Some(SKETCHES[1].kind), ..spec }).unwrap();
+    let riblt = Sketch::new(&Spec { kind: Some(SKETCHES[1].kind), ..spec }).unwrap();
     let error = riblt.get_u64(1).unwrap_err();
     assert!(error.status() == Status::Unsupported && error.to_string().contains("riblt cannot get"), "{error}");
 }
@@ -193,7 +193,7 @@ fn differences_of_maps_are_listed() {
         let mut draw = |count| (0..count).map(|_| (random.next(), random.next())).collect::<BTreeMap<u64, u64>>();
         let (common, changed, ours, theirs) = (draw(common), draw(changed), draw(ours), draw(theirs));
         let fill = |maps: [&BTreeMap<u64, u64>; 3], added: u64| {
-            let mut sketch = create_sketch(&spec).unwrap();
+            let mut sketch = Sketch::new(&spec).unwrap();
             for (i, map) in maps.into_iter().enumerate() {
                 for (number, value) in map {
                     let value = if i == 1 { value.wrapping_add(added) } else { *value };
@@ -232,7 +232,7 @@ fn differences_of_maps_are_listed() {
 #[test]
 fn values_come_with_keys_of_every_form() {
     let spec = with_values(Spec::with_capacity(20, 1e-9).unwrap());
-    let mut sketch = create_sketch(&spec).unwrap();
+    let mut sketch = Sketch::new(&spec).unwrap();
     sketch.insert_value(b"apple", 11).unwrap();
     sketch.insert_value_u64(7, 0).unwrap();
     sketch.insert_value_hash(9, u64::MAX).unwrap();
@@ -240,14 +240,14 @@ fn values_come_with_keys_of_every_form() {
     sketch.remove_value_u64(8, 13).unwrap();
     sketch.remove_value_hash(10, 14).unwrap();
     assert_eq!((sketch.value_bits(), sketch.insertions()), (64, 0));
-    let refused = create_sketch(&spec).unwrap().keep_keys().unwrap_err();
+    let refused = Sketch::new(&spec).unwrap().keep_keys().unwrap_err();
     assert!(refused.status() == Status::Unsupported && refused.to_string().contains("values"), "{refused}");
     let there = |sign, value| Presence::Present { sign, value };
     assert_eq!(sketch.get(b"apple").unwrap(), there(1, 11));
     assert_eq!(sketch.get(b"pear").unwrap(), there(-1, 12));
     assert_eq!(sketch.get_hash(9).unwrap(), there(1, u64::MAX));
     assert_eq!(sketch.get_u64(11).unwrap(), Presence::Absent);
-    let mut batches = create_sketch(&spec).unwrap();
+    let mut batches = Sketch::new(&spec).unwrap();
     let texts = Keys::Bytes { bytes: b"apple", offsets: &[0, 5] };
     assert_eq!(batches.insert_value_batch(&texts, &[11]).keys, 1);
     assert_eq!(batches.insert_batch(&Keys::U64(&[7])).keys, 1);
@@ -263,8 +263,8 @@ fn values_come_with_keys_of_every_form() {
     }
     assert_eq!(bytes(&batches), bytes(&sketch));
     // A sketch without values refuses values, and does not combine with a sketch with values.
-    let mut plain = create_sketch(&Spec::with_capacity(20, 1e-9).unwrap()).unwrap();
-    let mut riblt = create_sketch(&Spec { kind: Some(SKETCHES[1].kind), ..Spec::default() }).unwrap();
+    let mut plain = Sketch::new(&Spec::with_capacity(20, 1e-9).unwrap()).unwrap();
+    let mut riblt = Sketch::new(&Spec { kind: Some(SKETCHES[1].kind), ..Spec::default() }).unwrap();
     for (sketch, part) in [(&mut plain, "value_bits = 64"), (&mut riblt, "riblt have no values")] {
         for error in [
             sketch.insert_value_u64(1, 0).unwrap_err(),
@@ -276,8 +276,8 @@ fn values_come_with_keys_of_every_form() {
         }
         assert_eq!((sketch.value_bits(), sketch.statistics().taken), (0, 0));
     }
-    let other = create_sketch(&Spec { bits: 192 * 84, hashes: 4, ..Spec::default() }).unwrap();
-    let mut ours = create_sketch(&value_cells(63, 7)).unwrap();
+    let other = Sketch::new(&Spec { bits: 192 * 84, hashes: 4, ..Spec::default() }).unwrap();
+    let mut ours = Sketch::new(&value_cells(63, 7)).unwrap();
     assert_eq!(ours.subtract(&other).unwrap_err().status(), Status::Incompatible);
 }
 
@@ -285,7 +285,7 @@ fn values_come_with_keys_of_every_form() {
 #[test]
 fn specs_with_values_are_checked() {
     let wrong = |spec: &Spec, part: &str| {
-        let error = create_sketch(spec).unwrap_err();
+        let error = Sketch::new(spec).unwrap_err();
         assert!(error.status() == Status::OutOfRange && error.to_string().contains(part), "{error}");
     };
     wrong(&value_cells(12, 3), "hashes = 3 with value_bits = 64");
@@ -296,11 +296,11 @@ fn specs_with_values_are_checked() {
     odd.parameters[0].value = 8.0;
     wrong(&odd, "value_bits = 8");
     for numbers in [1, 10, 1000] {
-        let mut sketch = create_sketch(&with_values(Spec::with_capacity(numbers, 0.01).unwrap())).unwrap();
+        let mut sketch = Sketch::new(&with_values(Spec::with_capacity(numbers, 0.01).unwrap())).unwrap();
         let geometry = *sketch.base().geometry();
         assert!((4..=7).contains(&geometry.hashes) && geometry.bits.is_multiple_of(256) && geometry.words[0] == 64);
         assert!(sketch.expected_failure_rate(numbers) <= 0.01);
-        let again = create_sketch(&sketch.base().spec()).unwrap();
+        let again = Sketch::new(&sketch.base().spec()).unwrap();
         sketch.merge(&again).unwrap();
     }
 }
@@ -311,7 +311,7 @@ fn listing_of_values_fails_no_more_often_than_promised() {
     let mut random = Random(33 << 32);
     for (numbers, rate, trials) in [(2, 0.05, 4000), (10, 0.01, 8000), (50, 0.05, 3000), (300, 0.02, 1500)] {
         let spec = with_values(Spec::with_capacity(numbers, rate).unwrap());
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let promised = sketch.expected_failure_rate(numbers);
         for changed in [0, numbers / 2] {
             let fails = (0..trials).filter(|_| {
@@ -351,7 +351,7 @@ fn the_table_of_cells_holds() {
         (5000, 6252, 6752),
     ] {
         let mut failed = |all: u64, tables: u32| {
-            let mut sketch = create_sketch(&cells(all, tables)).unwrap();
+            let mut sketch = Sketch::new(&cells(all, tables)).unwrap();
             let fails = (0..TRIALS).filter(|_| {
                 sketch.clear().unwrap();
                 (0..numbers).for_each(|_| sketch.insert_u64(random.next()).unwrap());
@@ -372,7 +372,7 @@ fn the_table_of_cells_holds() {
         }
         // Of these two numbers of sub-tables, 4 is better for few differences, and 3 for many.
         assert_eq!(of_four < of_three, numbers < 500, "{numbers}");
-        let sketch = create_sketch(&Spec::with_capacity(numbers, 0.01).unwrap()).unwrap();
+        let sketch = Sketch::new(&Spec::with_capacity(numbers, 0.01).unwrap()).unwrap();
         let chosen = sketch.base().geometry();
         let expected = if numbers <= 500 { 4..=7 } else { 3..=3 };
         assert!(expected.contains(&chosen.hashes), "{numbers}: {} sub-tables", chosen.hashes);
@@ -411,7 +411,7 @@ fn golden_images_with_values_are_what_the_format_says() {
     let row = &SKETCHES[0];
     for (in_table, tables) in [(10, 4), (6, 7)] {
         let spec = Spec { seed: 42, capacity: 10, ..value_cells(in_table * tables, tables as u32) };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let mut changes: Vec<(u64, u64, i64)> = (1..=6).map(|i| (mix(i), mix(i + 100), 1)).collect();
         // The last of these has another value in a set that was subtracted.
         changes.extend([(7, 70, -1), (mix(6), 600, -1), (xxh3_64_with_seed(b"key 0", 42), 0, 1)]);
@@ -438,7 +438,7 @@ fn golden_images_with_values_are_what_the_format_says() {
 #[test]
 fn cells_of_values_are_marked() {
     let spec = value_cells(8192, 4);
-    let image = bytes(&create_sketch(&spec).unwrap());
+    let image = bytes(&Sketch::new(&spec).unwrap());
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
     let start = NonNull::new(words.as_mut_ptr().cast::<u8>()).unwrap();
     let mut shared = 0;
@@ -468,7 +468,7 @@ fn forged_cells_give_no_wrong_value() {
     let mut random = Random(35 << 32);
     let pairs: BTreeMap<u64, u64> = (0..40).map(|_| (random.next(), random.next())).collect();
     let spec = value_cells(100, 4);
-    let mut sketch = create_sketch(&spec).unwrap();
+    let mut sketch = Sketch::new(&spec).unwrap();
     pairs.iter().for_each(|(number, value)| sketch.insert_value_u64(*number, *value).unwrap());
     let image = bytes(&sketch);
     let (mut listed, mut found) = (0, 0);
@@ -505,7 +505,7 @@ fn forged_cells_give_no_wrong_value() {
     }
     assert!(listed > 10_000 && found > 10_000, "{listed} {found}");
     // A pair that is in one of its cells only would keep a decoder without a bound busy for ever.
-    let mut sketch = create_sketch(&value_cells(12, 4)).unwrap();
+    let mut sketch = Sketch::new(&value_cells(12, 4)).unwrap();
     sketch.insert_value_u64(42, 43).unwrap();
     let image = bytes(&sketch);
     let mut words: Vec<u64> = image.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
@@ -522,7 +522,7 @@ fn forged_cells_give_no_wrong_value() {
 /// Headers that no sketch with values has are refused.
 #[test]
 fn forged_headers_are_refused() {
-    let image = bytes(&create_sketch(&value_cells(28, 4)).unwrap());
+    let image = bytes(&Sketch::new(&value_cells(28, 4)).unwrap());
     let put = |changes: &[(usize, u64)]| {
         let mut forged = image.clone();
         for (field, value) in changes {

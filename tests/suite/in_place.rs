@@ -21,7 +21,7 @@ fn spec() -> Spec {
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("filter.petal");
-    let mut filter = petal::create(&spec()).unwrap();
+    let mut filter = petal::Filter::new(&spec()).unwrap();
     insert(&mut filter, 0..1000);
     filter.save(&path).unwrap();
     (folder, path)
@@ -256,7 +256,7 @@ fn verifying_reads() {
                 Ok(())
             });
             corrupt_at(serialized.unwrap_err(), 2);
-            corrupt_at(petal::create(&spec()).unwrap().merge(&filter).unwrap_err(), 2);
+            corrupt_at(petal::Filter::new(&spec()).unwrap().merge(&filter).unwrap_err(), 2);
         }
     }
 }
@@ -343,7 +343,7 @@ fn a_damaged_table_proves_nothing() {
             table.write_all_at(&other, place as u64).unwrap();
 
             let filter = open(&path, mode);
-            let mut merged = petal::create(&spec()).unwrap();
+            let mut merged = petal::Filter::new(&spec()).unwrap();
             let outcomes = [
                 filter.verify(),
                 filter.copy().map(drop),
@@ -398,7 +398,7 @@ fn what_was_cut_off_is_not_sealed() {
 fn copies_of_what_changes_are_sound() {
     let (folder, path) = file();
     let saved = folder.path().join("saved");
-    let owned = petal::create(&spec()).unwrap();
+    let owned = petal::Filter::new(&spec()).unwrap();
     (0..1000).for_each(|key| assert!(owned.insert_shared_hash(mix(key)).is_ok()));
     let sharing = open(&path, Mode::Share);
     for filter in [owned, sharing] {
@@ -451,7 +451,7 @@ fn a_reader_follows_its_file() {
             load(&crate::common::image(&reader), &OpenOptions::default()).unwrap().base().count(),
             1010 + 10 * round
         );
-        let (mut copy, mut merged) = (reader.copy().unwrap(), petal::create(&spec()).unwrap());
+        let (mut copy, mut merged) = (reader.copy().unwrap(), petal::Filter::new(&spec()).unwrap());
         merged.merge(&reader).unwrap();
         assert_eq!((copy.base().count(), merged.base().count()), (1010 + 10 * round, 1010 + 10 * round));
         insert(&mut copy, 0..5);

@@ -6,7 +6,7 @@ use petal::index::ROW;
 use petal::index::layout::Shape;
 use petal::{
     HashFunction, Image, Index, IndexBuilder, IndexHit, IndexSearchOptions, IndexSimilarity, Kernel, Mode, OpenOptions,
-    Spec, Status, create_index, load_as, open_as,
+    Spec, Status, load_as, open_as,
 };
 
 /// Random numbers, the same every time: `mix` of 1, 2, 3 and so on from a seed.
@@ -153,7 +153,7 @@ fn answers_are_those_of_a_scan() {
     let widths = [64, 65, 166, 512, 881, 1024, 2048, 65_536];
     for (place, width) in widths.into_iter().enumerate() {
         let kernels =
-            Kernel::ALL.into_iter().filter(|kernel| create_index(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok());
+            Kernel::ALL.into_iter().filter(|kernel| Index::new(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok());
         for (number, kernel) in kernels.enumerate() {
             // A wide row takes as long as many others.
             let count = if width > 4_096 {
@@ -204,7 +204,7 @@ fn answers_are_those_of_a_scan() {
 #[test]
 fn few_rows_answer_as_a_scan() {
     let mut random = Random(11);
-    let available = |kernel: &Kernel| create_index(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok();
+    let available = |kernel: &Kernel| Index::new(&Spec { kernel: *kernel, ..spec(9, &[]) }).is_ok();
     let kernels: Vec<Kernel> = Kernel::ALL.into_iter().filter(available).collect();
     let shapes = [(64_u64, 1.0), (64, 2.0), (130, 2.0), (256, 3.0), (512, 4.0), (1024, 5.0), (2048, 5.0)];
     for (place, (width, fold)) in shapes.into_iter().enumerate() {
@@ -437,7 +437,7 @@ fn long_runs_and_many_queries() {
         assert_eq!(seen[0].len(), (0..rows).filter(|i| bits(*i)[0] & 5 == 5).count());
     }
     // Rows that are not arranged: what belongs to one query must not stay for the next.
-    let mut others = create_index(&spec(600, &[])).unwrap();
+    let mut others = Index::new(&spec(600, &[])).unwrap();
     let mut row = vec![0; 128];
     for number in (0..index.next_row()).rev().step_by(40) {
         index.copy_row(number, &mut row).unwrap();
@@ -480,7 +480,7 @@ fn rows_come_and_go() {
     let mut random = Random(3);
     for store in [0.0, 1.0, 2.0] {
         let settings = [("width", 100.0), ("store", store), ("attachment_bytes", 20.0)];
-        let mut index = create_index(&spec(70, &settings)).unwrap();
+        let mut index = Index::new(&spec(70, &settings)).unwrap();
         let rows: Rows = (0..70).map(|i| (i / 2, random.row(100, i))).collect();
         for (number, (id, row)) in rows.iter().enumerate() {
             assert_eq!(index.add(*id, row).unwrap(), number as u64);
@@ -493,7 +493,7 @@ fn rows_come_and_go() {
         assert_eq!(index.row_at(8).unwrap(), None);
         assert_eq!(index.row_at(70).unwrap_err().status(), Status::OutOfRange);
         index.verify().unwrap();
-        let mut other = create_index(&spec(9, &settings)).unwrap();
+        let mut other = Index::new(&spec(9, &settings)).unwrap();
         for id in 0..9 {
             other.add(1_000 + id, &rows[id as usize].1).unwrap();
         }
@@ -523,11 +523,11 @@ fn rows_come_and_go() {
         let again: Index = load_as(&image(&both), &OpenOptions::default()).unwrap();
         again.verify().unwrap();
         assert_eq!(again.base().spec().capacity, 80);
-        let foreign = create_index(&spec(9, &[("width", 101.0)])).unwrap();
+        let foreign = Index::new(&spec(9, &[("width", 101.0)])).unwrap();
         assert_eq!(index.merge(&foreign).unwrap_err().status(), Status::Incompatible);
         // A copy in another order keeps the secret key, which no spec has.
         let secret = Spec { hash: HashFunction::SipHash13, secret: Some(SECRET), ..spec(9, &settings) };
-        let keyed = create_index(&secret).unwrap();
+        let keyed = Index::new(&secret).unwrap();
         assert_eq!(keyed.arrange(0).unwrap().base().header().identifier, keyed.base().header().identifier);
         assert_eq!(index.merge(&keyed).unwrap_err().status(), Status::Incompatible);
         index.clear().unwrap();
@@ -542,7 +542,7 @@ fn rows_come_and_go() {
 
 #[test]
 fn what_is_refused() {
-    let refused = |spec: &Spec| create_index(spec).unwrap_err().status();
+    let refused = |spec: &Spec| Index::new(spec).unwrap_err().status();
     assert_eq!(refused(&spec(9, &[("width", 63.0)])), Status::OutOfRange);
     assert_eq!(refused(&spec(9, &[("width", 65_537.0)])), Status::OutOfRange);
     assert_eq!(refused(&Spec { false_positive_rate: 0.1, ..spec(9, &[]) }), Status::Contradiction);
@@ -550,8 +550,8 @@ fn what_is_refused() {
     assert_eq!(refused(&Spec { bits: 1_024, ..spec(2, &[]) }), Status::OutOfRange);
     assert_eq!(refused(&spec(9, &[("store", 1.0), ("fold", 3.0)])), Status::Contradiction);
     assert_eq!(refused(&spec(1 << 41, &[])), Status::TooLarge);
-    assert_eq!(create_index(&Spec { bits: 2_048, ..spec(0, &[]) }).unwrap().capacity(), 2);
-    let mut index = create_index(&spec(9, &[("width", 66.0)])).unwrap();
+    assert_eq!(Index::new(&Spec { bits: 2_048, ..spec(0, &[]) }).unwrap().capacity(), 2);
+    let mut index = Index::new(&spec(9, &[("width", 66.0)])).unwrap();
     assert_eq!(index.add(1, &[0; 8]).unwrap_err().status(), Status::OutOfRange);
     assert_eq!(index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 4]).unwrap_err().status(), Status::OutOfRange);
     index.add(1, &[0, 0, 0, 0, 0, 0, 0, 0, 2]).unwrap();
@@ -578,7 +578,7 @@ fn appending_while_read() {
     for store in [0.0, 2.0] {
         let path = folder.path().join(format!("rows{store}"));
         let mut random = Random(5);
-        let index = create_index(&spec(3_000, &[("width", 256.0), ("store", store)])).unwrap();
+        let index = Index::new(&spec(3_000, &[("width", 256.0), ("store", store)])).unwrap();
         index.save(&path).unwrap();
         let rows: Rows = (0..3_000).map(|id| (mix(id), random.row(256, 1 + id % 90))).collect();
         let reader: Index = open_as(&path, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }).unwrap();
@@ -636,7 +636,7 @@ fn a_row_overwrites_what_was_left_in_its_place() {
     for (store, fold, id_bytes) in [(0.0, 2.0, 8.0), (1.0, 1.0, 4.0), (2.0, 3.0, 4.0)] {
         let settings = [("width", 130.0), ("store", store), ("fold", fold), ("id_bytes", id_bytes)];
         let made = || {
-            let mut index = create_index(&spec(70, &settings)).unwrap();
+            let mut index = Index::new(&spec(70, &settings)).unwrap();
             rows.iter().for_each(|(id, row)| assert!(index.add(*id, row).is_ok()));
             index
         };
@@ -663,7 +663,7 @@ fn short_ids_and_counts() {
     for store in [0.0, 1.0, 2.0] {
         let mut random = Random(41);
         let settings = |id_bytes| [("width", 255.0), ("store", store), ("id_bytes", id_bytes)];
-        let mut index = create_index(&spec(100, &settings(4.0))).unwrap();
+        let mut index = Index::new(&spec(100, &settings(4.0))).unwrap();
         let most = u64::from(u32::MAX);
         let rows: Rows = [0, most, 7, most - 1].into_iter().map(|id| (id, random.row(255, id % 200))).collect();
         for (id, row) in &rows {
@@ -677,7 +677,7 @@ fn short_ids_and_counts() {
         let refused = IndexBuilder::new(&spec(1, &settings(4.0))).unwrap().add(1 << 40, &rows[0].1).unwrap_err();
         assert_eq!(refused.status(), Status::OutOfRange);
         // Merging looks at all ids before the first row comes.
-        let mut long = create_index(&spec(100, &settings(8.0))).unwrap();
+        let mut long = Index::new(&spec(100, &settings(8.0))).unwrap();
         long.add(1, &rows[0].1).unwrap();
         long.add(1 << 33, &rows[1].1).unwrap();
         assert_eq!(index.merge(&long).unwrap_err().status(), Status::OutOfRange);
@@ -694,7 +694,7 @@ fn short_ids_and_counts() {
         assert!(image(&index).len() + 300 < image(&long).len());
     }
     for width in [64_u32, 255, 256, 257, 65_535, 65_536] {
-        let mut index = create_index(&spec(9, &[("width", f64::from(width))])).unwrap();
+        let mut index = Index::new(&spec(9, &[("width", f64::from(width))])).unwrap();
         for count in [width, 0, width - 1, 1, width] {
             let mut row = vec![0_u8; index.row_bytes()];
             (0..count).for_each(|bit| row[bit as usize / 8] |= 1 << (bit % 8));
@@ -711,7 +711,7 @@ fn short_ids_and_counts() {
 #[test]
 fn what_has_no_room_changes_nothing() {
     let made = |rows: u64| {
-        let mut index = create_index(&spec(10, &[("width", 128.0), ("attachment_bytes", 40.0)])).unwrap();
+        let mut index = Index::new(&spec(10, &[("width", 128.0), ("attachment_bytes", 40.0)])).unwrap();
         assert!(index.row_count() == 0 && index.width() == 128);
         (0..rows).for_each(|i| assert_eq!(index.add(i, &[i as u8; 16]).unwrap(), i));
         assert_eq!(index.row_count() == 0, rows == 0);
@@ -740,7 +740,7 @@ fn what_has_no_room_changes_nothing() {
 #[test]
 fn forged_headers_are_refused() {
     for store in [0.0, 1.0] {
-        let mut index = create_index(&spec(20, &[("width", 100.0), ("store", store)])).unwrap();
+        let mut index = Index::new(&spec(20, &[("width", 100.0), ("store", store)])).unwrap();
         index.add(1, &[7; 13]).unwrap();
         let written = image(&index);
         // The fold, what is stored, the nesting, the bits for each feature, the bytes of an id, and a word without use.
@@ -759,7 +759,7 @@ fn forged_headers_are_refused() {
 /// A state that no index has is refused when an image is opened, before anyone looks at its rows.
 #[test]
 fn forged_states_are_refused() {
-    let mut index = create_index(&spec(20, &[("width", 100.0), ("attachment_bytes", 9.0)])).unwrap();
+    let mut index = Index::new(&spec(20, &[("width", 100.0), ("attachment_bytes", 9.0)])).unwrap();
     (0..7).for_each(|id| _ = index.add(id, &[id as u8; 13]).unwrap());
     index.attach(b"names").unwrap();
     let (written, state) = (image(&index), index.shape().state_start());
@@ -840,7 +840,7 @@ fn contradicting_bits_are_refused() {
             assert_eq!(refused(&changes), Some(Status::Corrupt));
         }
         // Rows that are said to be in order, and are not.
-        let mut others = create_index(&spec(76, &settings)).unwrap();
+        let mut others = Index::new(&spec(76, &settings)).unwrap();
         for id in 0..9 {
             let mut row = ((1_u128 << (60 - 3 * id)) - 1).to_le_bytes().to_vec();
             row.push(0);
@@ -859,7 +859,7 @@ fn contradicting_bits_are_refused() {
 /// A shape has a width and a number of rows that an index can have.
 #[test]
 fn shapes_have_bounds() {
-    let shape = *create_index(&spec(20, &[("width", 64.0)])).unwrap().shape();
+    let shape = *Index::new(&spec(20, &[("width", 64.0)])).unwrap().shape();
     for (width, is_one) in [(63, false), (64, true), (65_536, true), (65_537, false), (1 << 20, false)] {
         let shape = Shape { width, ..shape };
         assert_eq!(Shape::of(&shape.geometry().unwrap()).is_some(), is_one, "{width}");
@@ -885,7 +885,7 @@ fn shapes_have_bounds() {
 fn rows_in_place_mark_their_folds() {
     for fold in [1.0, 2.0, 3.0, 4.0, 5.0] {
         let settings = [("width", 1024.0), ("fold", fold), ("attachment_bytes", 300_000.0)];
-        let index = create_index(&spec(9000, &settings)).unwrap();
+        let index = Index::new(&spec(9000, &settings)).unwrap();
         let mut random = Random(77);
         for attached in [0, 1, 9000, 250_000] {
             let mut buffer = Buffer::of(&image(&index));
@@ -911,7 +911,7 @@ fn rows_in_place_mark_their_folds() {
 fn rows_far_in_place_mark_their_words() {
     for store in [0.0, 1.0, 2.0] {
         let settings = [("width", 64.0), ("store", store)];
-        let mut index = create_index(&spec(100_000, &settings)).unwrap();
+        let mut index = Index::new(&spec(100_000, &settings)).unwrap();
         let mut random = Random(79);
         (0..40_050).for_each(|id| _ = index.add(id, &random.next().to_le_bytes()).unwrap());
         for is_added in [true, false] {
@@ -942,7 +942,7 @@ fn rows_that_begin_regions_mark_them() {
     for (store, fold, capacity) in [(1.0, 1.0, 530_000_u64), (0.0, 2.0, 20_000)] {
         let made = |attached: usize| {
             let attached = ("attachment_bytes", 8.0 * attached as f64);
-            create_index(&spec(capacity, &[("width", 64.0), ("store", store), ("fold", fold), attached])).unwrap()
+            Index::new(&spec(capacity, &[("width", 64.0), ("store", store), ("fold", fold), attached])).unwrap()
         };
         // The state begins a region, and no row has other words there.
         let end = made(0).shape().state_start();
@@ -990,7 +990,7 @@ fn rows_that_begin_regions_mark_them() {
 #[test]
 fn copies_say_what_they_have() {
     let mut random = Random(83);
-    let [mut few, mut many] = [(); 2].map(|()| create_index(&spec(300, &[("width", 100.0)])).unwrap());
+    let [mut few, mut many] = [(); 2].map(|()| Index::new(&spec(300, &[("width", 100.0)])).unwrap());
     few.add(1000, &random.row(100, 9)).unwrap();
     (0..130).for_each(|id| _ = many.add(id, &random.row(100, 30)).unwrap());
     assert_eq!(many.remove(5).unwrap() + many.remove(77).unwrap(), 2);
@@ -1027,7 +1027,7 @@ fn copies_say_what_they_have() {
     drop(writer);
     assert!(!reader.arrange(200).unwrap().base().header().unclean);
     // Bits are those of all rows, and the capacity that of the bits.
-    let of = |bits, capacity| create_index(&Spec { bits, ..spec(capacity, &[("width", 100.0)]) });
+    let of = |bits, capacity| Index::new(&Spec { bits, ..spec(capacity, &[("width", 100.0)]) });
     for capacity in [0, 30] {
         assert_eq!(of(3000, capacity).unwrap().base().header().capacity, 30);
     }
@@ -1192,7 +1192,7 @@ fn golden_images_are_what_the_format_says() {
         let id = |i: u64| mix(i) >> (64 - 8 * id_bytes);
         let mut rows: Rows = (0..70_u64).map(|i| (id(i), random.row(width, i % 50))).collect();
         rows[..40].sort_by_key(|(_, row)| ones(row));
-        let mut index = create_index(&spec(77, &settings)).unwrap();
+        let mut index = Index::new(&spec(77, &settings)).unwrap();
         for (id, row) in &rows {
             index.add(*id, row).unwrap();
         }

@@ -171,7 +171,7 @@ fn filters_are_made_as_their_owners_make_them() {
         let (bytes, offsets) = joined(&vector.keys);
         let batch = Keys::Bytes { bytes: &bytes, offsets: &offsets };
         let filter = if petal::row_of(&spec).unwrap().is_made_empty() {
-            let mut filter = petal::create(&spec).unwrap();
+            let mut filter = petal::Filter::new(&spec).unwrap();
             let mut batched = filter.copy().unwrap();
             for key in &vector.keys {
                 filter.insert(key.as_bytes()).unwrap();
@@ -307,7 +307,7 @@ fn an_empty_filter_does_not_ask_for_memory() {
 /// A filter that has no form in a format is refused with a clear message.
 #[test]
 fn what_has_no_form_in_a_format_is_refused() {
-    let ours = petal::create(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
+    let ours = petal::Filter::new(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
     for format in interop::FORMATS {
         let refused = exported(&ours, format, None);
         // No format has a form for the filter of the default kind.
@@ -331,7 +331,7 @@ fn squid_has_no_capacity_past_its_field() {
     let format = interop::find("squid").unwrap();
     assert_eq!(format.spec(80, 1.0_f64.next_down(), None, 0).unwrap().bits, 80);
     let spec = Spec { capacity: 1 << 60, ..format.spec(12, 0.1, None, 0).unwrap() };
-    let error = exported(&petal::create(&spec).unwrap(), format, None).unwrap_err();
+    let error = exported(&petal::Filter::new(&spec).unwrap(), format, None).unwrap_err();
     assert_eq!(error.status(), Status::Unsupported);
 }
 
@@ -339,7 +339,7 @@ fn squid_has_no_capacity_past_its_field() {
 #[test]
 fn filters_of_rocksdb_keep_their_rate() {
     let format = interop::find("rocksdb").unwrap();
-    let mut filter = petal::create(&format.spec(20_000, 0.01, None, 0).unwrap()).unwrap();
+    let mut filter = petal::Filter::new(&format.spec(20_000, 0.01, None, 0).unwrap()).unwrap();
     (0..20_000).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
     let legacy = vectors().into_iter().find(|vector| vector.name.ends_with("legacy-10-1000.bin")).unwrap().filter();
     for (filter, keys) in [(filter, 20_000), (legacy, 1000)] {

@@ -3,7 +3,7 @@
 use crate::common::image as bytes;
 use crate::sketches::{Random, of};
 use petal::registry::SKETCHES;
-use petal::{Image, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_as};
+use petal::{Image, Keys, Mode, OpenOptions, Sketch, Spec, Status, load_as, open_as};
 use std::collections::BTreeSet;
 
 /// Sketches that are equal except for their kind.
@@ -12,7 +12,7 @@ fn specs() -> impl Iterator<Item = Spec> {
 }
 
 fn keeping(spec: &Spec) -> Sketch {
-    let mut sketch = create_sketch(spec).unwrap();
+    let mut sketch = Sketch::new(spec).unwrap();
     assert!(!sketch.keeps_keys() && sketch.kept().is_none());
     sketch.keep_keys().unwrap();
     assert!(sketch.keeps_keys() && sketch.kept() == Some(&[]));
@@ -80,7 +80,7 @@ fn other_verbs_say_what_they_do_with_kept_keys() {
         sketch.insert_u64(7).unwrap();
         assert_eq!(bytes(&sketch), bytes(&of(&spec, [7])));
         // A refused combination changes nothing. One that succeeds leaves no set that is known.
-        let other = create_sketch(&Spec { seed: 1, ..spec }).unwrap();
+        let other = Sketch::new(&Spec { seed: 1, ..spec }).unwrap();
         assert!(sketch.merge(&other).is_err() && sketch.keeps_keys());
         sketch.subtract(&copy).unwrap();
         copy.merge(&of(&spec, [99])).unwrap();
@@ -128,8 +128,8 @@ fn images_have_no_kept_keys() {
 #[test]
 fn sketches_of_riblt_have_symbols() {
     for spec in specs() {
-        let name = create_sketch(&spec).unwrap().base().row().name;
-        let sketch = create_sketch(&Spec { capacity: 0, bits: 192 * 60, ..spec }).ok();
+        let name = Sketch::new(&spec).unwrap().base().row().name;
+        let sketch = Sketch::new(&Spec { capacity: 0, bits: 192 * 60, ..spec }).ok();
         let expected = if name == "riblt" { 60 } else { 0 };
         assert!(sketch.is_none_or(|sketch| sketch.symbol_count() == expected), "{name}");
     }

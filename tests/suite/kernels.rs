@@ -442,7 +442,7 @@ fn a_spec_forces_its_kernel() {
         let spec = Spec { kernel, ..Spec::default() };
         match choose(kernel) {
             Ok(instructions) => {
-                let filter = petal::create(&spec).unwrap();
+                let filter = petal::Filter::new(&spec).unwrap();
                 assert_eq!(filter.base().instructions().kernel(), instructions.kernel());
                 assert_eq!(filter.base().spec().kernel, instructions.kernel());
                 assert_eq!(filter.copy().unwrap().base().instructions().kernel(), instructions.kernel());
@@ -455,7 +455,7 @@ fn a_spec_forces_its_kernel() {
                 };
                 let status = if is_built { Status::Unsupported } else { Status::UnsupportedByBuild };
                 assert_eq!(error.status(), status);
-                let refusal = petal::create(&spec).err().unwrap();
+                let refusal = petal::Filter::new(&spec).err().unwrap();
                 assert_eq!(refusal.status(), status);
                 assert!(refusal.message().contains(kernel.name()));
             }
@@ -495,7 +495,7 @@ fn keys_in_two_blocks_are_two_keys_in_one() {
 /// Filters whose number of blocks is no multiple of the kernels' group.
 #[test]
 fn rates_of_filters_are_means_over_their_blocks() -> petal::Result<()> {
-    let of = |row: &petal::Row| petal::create(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? });
+    let of = |row: &petal::Row| petal::Filter::new(&Spec { kind: Some(row.kind), ..Spec::with_capacity(1000, 0.01)? });
     let (mut blocked, mut split) = (of(&petal::kinds::blocked::ROW)?, of(&petal::kinds::split_block::ROW)?);
     for i in 0..1000 {
         blocked.insert_u64(i)?;
@@ -1015,7 +1015,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
                     let kernel = instructions.kernel();
                     let mut spec = Spec { kind: Some(row.kind), capacity: 300, kernel, ..Spec::default() };
                     spec.set(row.parameter("fingerprint_bits").unwrap(), f64::from(*width)).unwrap();
-                    petal::create(&spec).unwrap()
+                    petal::Filter::new(&spec).unwrap()
                 })
                 .collect();
             let (mut from, mut divided) = (0, 0);
@@ -1059,7 +1059,7 @@ fn kernels_of_growing_filters_find_the_same_keys() {
             assert!(divided >= 2, "{kind}, {width} bits: {divided}");
             // The union with a filter that holds some keys several times.
             for filter in filters.iter_mut().filter(|_| kind == "aleph") {
-                let mut other = petal::create(&filter.base().spec()).unwrap();
+                let mut other = petal::Filter::new(&filter.base().spec()).unwrap();
                 let hashes: Vec<u64> = (0..9000).map(|i| mix((1 << 40) + i % 3500)).collect();
                 other.insert_batch(&petal::Keys::Hashes(&hashes), None).outcome.unwrap();
                 filter.merge(&other).unwrap();

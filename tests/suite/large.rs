@@ -4,7 +4,7 @@
 use crate::common::{Case, cases, each, empty, hash_of};
 use crate::conformance::can;
 use petal::kinds::hash_compaction;
-use petal::{Answers, Capabilities, Filter, HashFunction, Keys, Spec, Status, Taken, create};
+use petal::{Answers, Capabilities, Filter, HashFunction, Keys, Spec, Status, Taken};
 
 /// Payloads larger than this are fetched ahead.
 const LARGE: u64 = 5 << 20;
@@ -67,7 +67,7 @@ fn batches_are_single_calls() {
 fn a_batch_ends_where_a_table_is_full() {
     let mut spec = Spec { kind: Some(hash_compaction::ROW.kind), hash: HashFunction::External, ..Spec::default() };
     (spec.bits, spec.capacity) = (8 * LARGE, 1000);
-    let mut filter: Filter = create(&spec).unwrap();
+    let mut filter: Filter = Filter::new(&spec).unwrap();
     let hashes: Vec<u64> = (0..1500).map(crate::common::mix).collect();
     let mut bytes = vec![7; hashes.len()];
     let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };

@@ -2,7 +2,7 @@
 
 use crate::common::{image, mix};
 use petal::kinds::layered::{LAYERS, ROW, SHRINK};
-use petal::{Filter, HashFunction, Image, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Spec, Status};
 use std::sync::atomic::Ordering;
 
 fn spec(layers: u64, shrink: u64, bits: u64, hashes: u32) -> Spec {
@@ -32,7 +32,7 @@ fn counts_are_too_high_as_often_as_they_should() {
     let mut of_count: Vec<[f64; 5]> = vec![[0.0; 5]; 4];
     for salt in 0..FILTERS {
         // The rates are some per cent, so that there are enough errors to count.
-        let mut filter = create(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
+        let mut filter = Filter::new(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
         // Keys come in rounds: the first occurrence of each, then the second of those that have one. A key that a layer
         // takes for known goes one layer deeper and stays there. The test leaves such keys out, because that is another
         // error.
@@ -74,7 +74,7 @@ fn false_insertions_of_earlier_layers_add_to_the_rate() {
     const KEYS: u64 = 8192;
     let (mut twice, mut expected) = (0.0, 0.0);
     for salt in 0..24 {
-        let mut filter = create(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
+        let mut filter = Filter::new(&spec(8, 2, 64 * 5 * KEYS / 32, 3)).unwrap();
         (0..KEYS).for_each(|key| assert!(filter.insert_hash(mix(key ^ salt << 32)).is_ok()));
         twice += (0..KEYS).filter(|key| filter.count_hash(mix(key ^ salt << 32)).unwrap() > 1).count() as f64;
         let omissions = filter.expected_omissions(KEYS).unwrap();
@@ -104,14 +104,14 @@ fn layer_rates(filter: &Filter) -> Vec<f64> {
 #[test]
 fn keys_go_from_layer_to_layer() {
     for (layers, shrink) in [(2, 1), (8, 2), (8, 4)] {
-        let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
+        let mut filter = Filter::new(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
         for times in 1..=layers + 3 {
             assert_eq!(filter.insert_hash(mix(1)).unwrap(), times == 1);
             assert_eq!(filter.count_hash(mix(1)).unwrap(), times.min(layers));
             assert_eq!(filter.statistics().saturated > 0, times >= layers, "{times} of {layers}");
         }
         let once = image(&filter);
-        let mut filter = create(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
+        let mut filter = Filter::new(&spec(layers, shrink, 64 * 20_000, 5)).unwrap();
         filter.insert_times_hash(mix(1), layers + 3).unwrap();
         assert!(image(&filter) == once);
         assert_eq!(filter.cardinality().unwrap().round(), 1.0);
@@ -134,7 +134,7 @@ fn sizes_are_those_of_the_first_layer() {
             assert_eq!((first, geometry.hashes), (least.bits.div_ceil(64), least.hashes));
         }
     }
-    let refused = create(&spec(8, 2, 64 * 7, 3)).err().unwrap();
+    let refused = Filter::new(&spec(8, 2, 64 * 7, 3)).err().unwrap();
     assert_eq!(
         (refused.status(), refused.message()),
         (Status::Contradiction, "bits = 448 are fewer than 512, the fewest with these parameters")

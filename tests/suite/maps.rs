@@ -318,7 +318,7 @@ fn wrong_handles_are_told_the_right_one() {
         build(&spec(row, &[]), &exact(10, 3)).save(&path).unwrap();
         status("open it as a map", petal::open(&path, &OpenOptions::default()).unwrap_err());
         let to_make_it = if row.is_made_empty() { "make it or open it as a map" } else { "map builder" };
-        status(to_make_it, petal::create(&spec(row, &[])).err().unwrap());
+        status(to_make_it, petal::Filter::new(&spec(row, &[])).err().unwrap());
         status(
             "map builder",
             Builder::new(&spec(row, &[]), BuilderOptions::default())
@@ -326,7 +326,7 @@ fn wrong_handles_are_told_the_right_one() {
                 .err()
                 .unwrap(),
         );
-        petal::create(&Spec::default()).unwrap().save(&path).unwrap();
+        petal::Filter::new(&Spec::default()).unwrap().save(&path).unwrap();
         status("open it as a filter", open_as::<Map>(&path, &OpenOptions::default()).unwrap_err());
     });
 }

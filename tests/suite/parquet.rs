@@ -7,7 +7,7 @@ use petal::{Filter, HashFunction, Image, Spec};
 fn empty(blocks: u64) -> Filter {
     let spec =
         Spec { kind: Some(split_block::ROW.kind), bits: 256 * blocks, hash: HashFunction::Xxh64, ..Spec::default() };
-    petal::create(&spec).unwrap()
+    petal::Filter::new(&spec).unwrap()
 }
 
 fn bitset(filter: &Filter, blocks: u64) -> Vec<u8> {

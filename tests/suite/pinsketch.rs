@@ -3,7 +3,7 @@
 use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
 use petal::sketch::pinsketch::{MAX_CAPACITY, ROW};
-use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_in_buffer_as};
+use petal::{Image, Kernel, Keys, Mode, OpenOptions, Sketch, Spec, Status, load_as, open_in_buffer_as};
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -78,7 +78,7 @@ fn golden_images_are_what_the_format_says() {
     for (field_bits, capacity) in shapes {
         let all: Vec<u64> = elements(field_bits).into_iter().collect();
         for is_checked in [true, false] {
-            let mut sketch = create_sketch(&Spec { seed: 42, ..field(field_bits, capacity) }).unwrap();
+            let mut sketch = Sketch::new(&Spec { seed: 42, ..field(field_bits, capacity) }).unwrap();
             let mut payload = specified(field_bits, capacity, &all, 42);
             let mut name = format!("pinsketch-field_bits_{field_bits}-layout_2");
             if !is_checked {
@@ -232,7 +232,7 @@ fn random_pairs_of_sets_are_told_apart() {
 fn numbers_are_elements_of_the_field() {
     for field_bits in [8, 31, 64] {
         let max = u64::MAX >> (64 - field_bits);
-        let mut sketch = create_sketch(&field(field_bits, 8)).unwrap();
+        let mut sketch = Sketch::new(&field(field_bits, 8)).unwrap();
         sketch.insert_hash(0).unwrap();
         sketch.insert_hash(u64::MAX).unwrap();
         assert_eq!(with(&sketch.list().unwrap(), 1), BTreeSet::from([1, max]));
@@ -295,7 +295,7 @@ fn forged_sums_are_listed_to_an_end() {
 fn the_first_sums_are_a_smaller_sketch() {
     let numbers: Vec<u64> = (1..=20).map(mix).collect();
     let large = of(&field(64, 50), numbers.iter().copied()).export_minisketch().unwrap();
-    let mut small = create_sketch(&field(64, 20)).unwrap();
+    let mut small = Sketch::new(&field(64, 20)).unwrap();
     small.import_minisketch(&large[..160]).unwrap();
     assert_eq!(with(&small.list().unwrap(), 1), numbers.into_iter().collect());
 }
@@ -304,7 +304,7 @@ fn the_first_sums_are_a_smaller_sketch() {
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {
-        let error = create_sketch(spec).unwrap_err();
+        let error = Sketch::new(spec).unwrap_err();
         assert!(error.status() == status && error.to_string().contains(part), "{error}");
     };
     wrong(&Spec { hash: petal::HashFunction::External, ..field(64, 9) }, Status::Contradiction, "hash = external");
@@ -315,9 +315,9 @@ fn what_cannot_be_is_refused() {
     wrong(&field(64, MAX_CAPACITY as u64 + 1), Status::TooLarge, "4096");
     wrong(&Spec { bits: 8 * 4097, ..field(8, 0) }, Status::TooLarge, "capacity = 4097");
     wrong(&Spec { kind: None, ..field(8, 9) }, Status::UnknownValue, "one of pinsketch");
-    let exact = create_sketch(&Spec { bits: 8 * 4096, ..field(8, 0) }).unwrap();
+    let exact = Sketch::new(&Spec { bits: 8 * 4096, ..field(8, 0) }).unwrap();
     assert_eq!(exact.base().geometry().payload_bytes, 4096 + 64);
-    let again = create_sketch(&exact.base().spec()).unwrap();
+    let again = Sketch::new(&exact.base().spec()).unwrap();
     assert_eq!(again.base().compatibility_id(), exact.base().compatibility_id());
     // Sketches of as many bits over another field do not combine, whatever their layouts.
     let (mut first, second) = (of(&field(32, 20), [1]), of(&field(64, 10), [1]));
@@ -495,7 +495,7 @@ fn checksums_are_known_or_said_to_be_unknown() {
         assert_eq!(with(&sketch.list().unwrap(), 1), listed.collect());
     }
     // Only an empty sketch begins to keep keys, and one that took bytes may not be empty.
-    let mut empty = create_sketch(&spec).unwrap();
+    let mut empty = Sketch::new(&spec).unwrap();
     empty.import_minisketch(&[0; 96]).unwrap();
     assert_eq!(empty.keep_keys().unwrap_err().status(), Status::Contradiction);
     empty.clear().unwrap();

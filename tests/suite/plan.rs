@@ -2,7 +2,7 @@
 
 use crate::common::{each_kind, filled, mix};
 use petal::plan::{FILTERS_COUNT, Fit, Goal, Proposal, Request, plan};
-use petal::{Capabilities, Image, Row, Spec, Status, create, image_size, registry};
+use petal::{Capabilities, Filter, Image, Row, Spec, Status, image_size, registry};
 
 fn request(keys: u64, goal: Goal) -> Request {
     Request {
@@ -206,7 +206,7 @@ fn what_is_to_count_has_room_for_it() {
             let sized = |capacity| Spec { kind: Some(kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
             let is_it = |capacity: &u64| image_size(&sized(*capacity)).unwrap() == fit.bytes;
             let capacity = (KEYS..=KEYS * 3 * times).find(is_it).unwrap();
-            let mut filter = create(&sized(capacity)).unwrap();
+            let mut filter = Filter::new(&sized(capacity)).unwrap();
             for key in 0..KEYS {
                 filter
                     .insert_times(u64::to_le_bytes(key), times)
@@ -231,7 +231,7 @@ fn what_is_to_grow_keeps_its_rate() {
         assert_eq!(fits.len(), able);
         for (proposal, fit) in fits {
             let spec = Spec::with_capacity(1000, fit.false_positive_rate).unwrap();
-            let mut filter = create(&Spec { kind: Some(proposal.kind), ..spec }).unwrap();
+            let mut filter = Filter::new(&Spec { kind: Some(proposal.kind), ..spec }).unwrap();
             (0..10_000).for_each(|key| assert!(filter.insert_u64(key).is_ok()));
             let rate = filter.false_positive_rate();
             assert!(rate <= 1.2 * fit.false_positive_rate, "{}: {rate}, not {fit:?}", proposal.name);
@@ -383,7 +383,7 @@ fn no_keys_are_one() {
     let fits =
         |request: &Request| -> Vec<Fit> { fitting(&plan(request).unwrap()).into_iter().map(|(_, fit)| fit).collect() };
     assert_eq!(fits(&none), fits(&one));
-    assert!(create(&Spec::with_capacity(1, 0.01).unwrap()).is_ok());
+    assert!(Filter::new(&Spec::with_capacity(1, 0.01).unwrap()).is_ok());
 }
 
 /// A bucket lies in one line or across two. A lookup reads as many lines as the mean over all places of a bucket.

@@ -44,7 +44,7 @@ fn blocked_filters_are_compact_forms() {
         let geometry = opened.base().geometry();
         assert_eq!(geometry.bits, (u64::from(bits_per_key) * count as u64).max(1).next_multiple_of(512));
         let spec = Spec { kind: Some(ROW.kind), bits: geometry.bits, hashes: geometry.hashes, ..Spec::default() };
-        let mut made = petal::create(&spec).unwrap();
+        let mut made = petal::Filter::new(&spec).unwrap();
         for key in &keys {
             made.insert(key).unwrap();
         }

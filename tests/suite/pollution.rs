@@ -36,7 +36,7 @@ impl Size {
     fn filter(&self, spec: &Spec) -> Filter {
         let Size { bits, hashes, keys, .. } = *self;
         let kind = Some(petal::kinds::bloom::ROW.kind);
-        petal::create(&Spec { kind, bits, hashes, capacity: keys, ..*spec }).unwrap()
+        petal::Filter::new(&Spec { kind, bits, hashes, capacity: keys, ..*spec }).unwrap()
     }
 }
 

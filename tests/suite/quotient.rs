@@ -4,7 +4,7 @@ use crate::common::{image, is_soak, mix};
 use petal::blocks::runs::{Editor, Entries, Reader, Table, Writer};
 use petal::{
     Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Kernel, Keys, OpenOptions, Secret, Spec, Status,
-    create, load,
+    load,
 };
 use std::collections::BTreeMap;
 
@@ -220,7 +220,7 @@ fn rates_and_sizes_are_those_of_the_literature() {
     for (bits, most_bits) in [(4, 6.4), (8, 10.4), (9, 11.4), (16, 18.4)] {
         let slots = 1 << 17;
         let keys = petal::blocks::runs::limit(slots);
-        let mut filter = create(&spec(keys, bits)).unwrap();
+        let mut filter = Filter::new(&spec(keys, bits)).unwrap();
         for i in 0..keys {
             filter.insert_hash(mix(i)).unwrap();
         }
@@ -259,7 +259,7 @@ fn held(filter: &Filter) -> Multiset {
 fn filters_are_exact_multisets_of_fingerprints() {
     let steps: u64 = if is_soak() { 100_000_000 } else { 120_000 };
     let spec = spec(3000, 10);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     let mut model = Multiset::new();
     let range = filter.stored_hash(0).unwrap().1;
     for step in 0..steps {
@@ -278,7 +278,7 @@ fn filters_are_exact_multisets_of_fingerprints() {
                 assert_eq!(image(&filter), bytes);
             }
             4..=6 => {
-                let mut other = create(&spec).unwrap();
+                let mut other = Filter::new(&spec).unwrap();
                 for i in 0..50 {
                     other.insert_times_hash(mix(random ^ i), 1 + i % 5).unwrap();
                 }
@@ -340,7 +340,7 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
     const CHOSEN: usize = 300;
     let sized = |hash, key| Spec { hash, secret: key, ..spec(4000, 9) };
     let public = sized(HashFunction::Xxh3, None);
-    let mut attacked = create(&public).unwrap();
+    let mut attacked = Filter::new(&public).unwrap();
     let hasher = public.hasher().unwrap();
     let quotient = |filter: &Filter, hash| filter.stored_hash(hash).unwrap().0 >> 9;
     let target = quotient(&attacked, hasher.hash_u64(0).unwrap());
@@ -357,7 +357,7 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
     // Some of the chosen keys have the same remainder.
     assert!(longest_run(&mut attacked) > 200);
     // If 300 keys fall at random into more than 4000 slots, six of them share a slot with a probability of 10^-6.
-    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    let mut keyed = Filter::new(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert!(longest_run(&mut keyed) < 6);
 }
 
@@ -365,8 +365,8 @@ fn chosen_keys_make_one_run_only_under_a_known_hash() {
 /// filter.
 #[test]
 fn another_size_is_the_same_filter() {
-    let small = create(&spec(2500, 12)).unwrap();
-    let large = create(&spec(petal::blocks::runs::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
+    let small = Filter::new(&spec(2500, 12)).unwrap();
+    let large = Filter::new(&spec(petal::blocks::runs::limit(4 * small.base().geometry().words[1]), 10)).unwrap();
     let [mut small, mut large] = [small, large].map(|mut filter| {
         (0..1000).for_each(|i| assert!(filter.insert_times_hash(mix(i), 1 + i % 3).is_ok()));
         filter
@@ -377,7 +377,7 @@ fn another_size_is_the_same_filter() {
     small.resize(7000).unwrap();
     assert!(small.equals(&large));
     assert_eq!(small.base().header().capacity, large.base().header().capacity);
-    let again = create(&small.base().spec()).unwrap();
+    let again = Filter::new(&small.base().spec()).unwrap();
     assert_eq!(again.base().geometry(), small.base().geometry());
     // Filters of different sizes merge.
     large.resize(1).unwrap();
@@ -403,7 +403,7 @@ fn builders_make_room_for_counts() {
         (0..2000).flat_map(|i| std::iter::repeat_n(mix(i), [1, 1, 2, 3, 200][i as usize % 5])).collect();
     builder.add_batch(&Keys::Hashes(&hashes)).outcome.unwrap();
     let built = builder.finish().unwrap();
-    let mut inserted = create(&built.base().spec()).unwrap();
+    let mut inserted = Filter::new(&built.base().spec()).unwrap();
     inserted.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
     assert!(built.equals(&inserted));
     assert_eq!(built.base().count(), hashes.len() as u64);
@@ -414,7 +414,7 @@ fn builders_make_room_for_counts() {
 /// inserted.
 #[test]
 fn keys_come_with_their_counts() {
-    let mut filter = create(&spec(3000, 8)).unwrap();
+    let mut filter = Filter::new(&spec(3000, 8)).unwrap();
     let hashes: Vec<u64> = (0..300).map(mix).collect();
     let times: Vec<u64> = (0..300).map(|i| i * i * i).collect();
     let mut answers = Answers::default();
@@ -448,7 +448,7 @@ fn keys_come_with_their_counts() {
 #[test]
 fn kernels_answer_alike() {
     for (capacity, bits) in [(50, 9), (3000, 2), (3000, 9), (3000, 20), (3000, 32), (600_000, 9)] {
-        let mut filter = create(&spec(capacity, bits)).unwrap();
+        let mut filter = Filter::new(&spec(capacity, bits)).unwrap();
         for i in 0..capacity {
             drop(
                 filter

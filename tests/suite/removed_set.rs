@@ -2,7 +2,7 @@
 
 use crate::common::{image, mix};
 use petal::kinds::removed_set::{REMOVALS, ROW, false_negative_rate};
-use petal::{Capabilities, Filter, HashFunction, Image, Keys, Spec, Status, create};
+use petal::{Capabilities, Filter, HashFunction, Image, Keys, Spec, Status};
 
 const KEYS: u64 = 20_000;
 
@@ -11,7 +11,7 @@ fn filter(removals: u64, rate: f64) -> Filter {
     let (kind, hash) = (Some(ROW.kind), HashFunction::External);
     let mut spec = Spec { kind, capacity: KEYS, false_positive_rate: rate, hash, ..Spec::default() };
     spec.set(&REMOVALS, removals as f64).unwrap();
-    create(&spec).unwrap()
+    Filter::new(&spec).unwrap()
 }
 
 fn is_near(found: u64, asked: u64, rate: f64, what: &str) {
@@ -93,14 +93,14 @@ fn sizes_are_those_of_both_filters() {
             assert!(false_negative_rate(&geometry, (capacity * removals).div_ceil(100).min(capacity)) <= 1.05 * rate);
         }
     }
-    let refused = create(&Spec { bits: 64, hashes: 2, kind: Some(ROW.kind), ..Spec::default() }).err().unwrap();
+    let refused = Filter::new(&Spec { bits: 64, hashes: 2, kind: Some(ROW.kind), ..Spec::default() }).err().unwrap();
     assert_eq!(refused.status(), Status::Contradiction);
 }
 
 /// The smallest filter has one word for the keys and one for the removals.
 #[test]
 fn the_least_has_a_word_for_each() {
-    let of = |bits| create(&Spec { kind: Some(ROW.kind), bits, hashes: 2, ..Spec::default() });
+    let of = |bits| Filter::new(&Spec { kind: Some(ROW.kind), bits, hashes: 2, ..Spec::default() });
     assert_eq!(of(64).unwrap_err().status(), Status::Contradiction);
     let mut least = of(128).unwrap();
     assert!(least.insert(b"key").is_ok() && least.contains(b"key"));

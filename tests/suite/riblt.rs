@@ -5,7 +5,7 @@ use crate::common::{golden, image as bytes, mix};
 use crate::sketches::{Random, of, with};
 use petal::sketch::riblt::symbols::{Indices, add};
 use petal::sketch::riblt::{ROW, sizing};
-use petal::{Mode, OpenOptions, Sketch, Spec, Status, create_sketch, load_as, open_in_buffer_as};
+use petal::{Mode, OpenOptions, Sketch, Spec, Status, load_as, open_in_buffer_as};
 use siphasher::sip::SipHasher24;
 use std::collections::BTreeSet;
 use std::hash::Hasher;
@@ -79,7 +79,7 @@ fn listing_fails_at_most_as_often_as_promised() {
         (1000, 0.05, 500),
     ] {
         let spec = Spec { kind: Some(ROW.kind), ..Spec::with_capacity(numbers, rate).unwrap() };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let promised = sketch.expected_failure_rate(numbers);
         assert!(promised <= rate);
         let failed = (0..trials).filter(|_| {
@@ -228,7 +228,7 @@ fn specified(count: usize, changes: &[(u64, i64)]) -> Vec<u8> {
 fn golden_images_are_what_the_format_says() {
     for count in [40, 41, 400] {
         let spec = Spec { seed: 42, capacity: 10, ..symbols(count) };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let mut changes: Vec<(u64, i64)> = (1..=6).map(|i| (mix(i), 1)).collect();
         changes.push((7, -1));
         changes.push((xxh3_64_with_seed(b"key 0", 42), 1));
@@ -256,7 +256,7 @@ fn golden_images_are_what_the_format_says() {
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {
-        let error = create_sketch(spec).unwrap_err();
+        let error = Sketch::new(spec).unwrap_err();
         assert!(error.status() == status && error.to_string().contains(part), "{error}");
     };
     wrong(&Spec { hash: petal::HashFunction::External, ..symbols(9) }, Status::Contradiction, "hash = external");
@@ -265,7 +265,7 @@ fn what_cannot_be_is_refused() {
     let mut whole = Spec { bits: 192, ..symbols(9) };
     whole.set(ROW.parameter("key_bytes").unwrap(), 16.0).unwrap();
     wrong(&whole, Status::OutOfRange, "multiple of 256 with key_bytes = 16");
-    let error = create_sketch(&Spec { bits: 64, ..symbols(9) }).unwrap_err();
+    let error = Sketch::new(&Spec { bits: 64, ..symbols(9) }).unwrap_err();
     assert!(!error.message().contains("key_bytes"), "{error}");
     wrong(&Spec { hashes: 3, ..symbols(9) }, Status::OutOfRange, "hashes = 3");
     let most = Spec { kind: Some(ROW.kind), ..Spec::with_capacity(1 << 57, 0.01).unwrap() };

@@ -186,10 +186,10 @@ fn shares_are_fewer_than_bits() {
         let mut spec = Spec { kind: Some(row.kind), bits: 512 * generations, hashes: 1, ..Spec::default() };
         spec.set(row.parameter("generations").unwrap(), generations as f64).unwrap();
         spec.capacity = 512 * (generations - 1);
-        let error = petal::create(&spec).unwrap_err();
+        let error = petal::Filter::new(&spec).unwrap_err();
         assert_eq!(error.status(), Status::OutOfRange);
         spec.capacity = 511 * (generations - 1);
-        let filter = petal::create(&spec).unwrap();
+        let filter = petal::Filter::new(&spec).unwrap();
         assert_eq!(filter.base().geometry().words[4], 511);
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{Buffer, golden, image as bytes, mix};
 use crate::format::seal;
 use petal::router::{MAX_WALK, Received, Route, Router, Walk};
-use petal::{HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status, create_router, load_as, row_of};
+use petal::{HashFunction, Image, Keys, Mode, OpenOptions, Spec, Status, load_as, row_of};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -37,7 +37,7 @@ impl Random {
 /// Routers that are joined by links, and know nothing of each other yet.
 pub fn network(spec: &Spec, neighbours: &[Vec<usize>]) -> Vec<Router> {
     let routers = neighbours.iter().enumerate().map(|(node, neighbours)| {
-        let mut router = create_router(spec, node as u64).unwrap();
+        let mut router = Router::new(spec, node as u64).unwrap();
         neighbours.iter().for_each(|other| router.add_edge(*other as u64, link(node, *other), 0.0).unwrap());
         router
     });
@@ -190,7 +190,7 @@ fn levels_are_those_of_exact_sets() {
                 for over in &neighbours[node] {
                     let edge = router.edge(*over as u64).unwrap();
                     for (level, set) in sets[*over].iter().enumerate() {
-                        let mut alone = create_router(&spec, 0).unwrap();
+                        let mut alone = Router::new(&spec, 0).unwrap();
                         set.iter().for_each(|key| alone.insert(u64::to_le_bytes(*key)).unwrap());
                         assert_eq!(edge.fill[level], alone.statistics().own_fill, "level {} of {over}", level + 1);
                     }
@@ -417,10 +417,10 @@ fn foreign_and_repeated_messages_are_refused() {
     ] {
         refused(pair(&other)[0].advertise(1).unwrap(), Status::Incompatible, words);
     }
-    let mut non_member = create_router(&spec(&settings, 1024, 4), 5).unwrap();
+    let mut non_member = Router::new(&spec(&settings, 1024, 4), 5).unwrap();
     non_member.add_edge(1, link(0, 1), 0.0).unwrap();
     refused(non_member.advertise(1).unwrap(), Status::Incompatible, "from node 5 to node 1");
-    let mut earlier = create_router(&spec(&settings, 1024, 4), 0).unwrap();
+    let mut earlier = Router::new(&spec(&settings, 1024, 4), 0).unwrap();
     earlier.add_edge(1, 1, 0.0).unwrap();
     refused(earlier.advertise(1).unwrap(), Status::Incompatible, "of link 1");
     refused(b"PETAL", Status::Foreign, "PRTR");
@@ -632,7 +632,7 @@ fn plans_are_those_of_the_last_level() {
     let settings = [("levels", 3.0), ("fan_out", 2.0), ("edges", 4.0)];
     for (bits, hashes, suit) in [(8192, 0, 14), (8192, 3, 3), (1024, 0, 1)] {
         let spec = Spec { capacity: 50, ..spec(&settings, bits, hashes) };
-        let router = create_router(&spec, 0).unwrap();
+        let router = Router::new(&spec, 0).unwrap();
         let (geometry, row) = (router.base().geometry(), router.base().row());
         assert_eq!((geometry.bits, geometry.hashes), (bits, suit));
         let fill = 1.0 - (1.0 - 1.0 / bits as f64).powf(f64::from(suit) * 200.0);
@@ -682,14 +682,14 @@ fn rates_are_what_is_expected() {
     assert!((found - expected - own).abs() < 4.5 * expected.sqrt() + own, "{found} and {expected}");
     assert!(!rates.is_overfull);
     let refused = Spec { capacity: 1 << 50, ..self::spec(&[("fan_out", 1e6)], 0, 0) };
-    assert_eq!(create_router(&refused, 0).unwrap_err().status(), Status::TooLarge);
+    assert_eq!(Router::new(&refused, 0).unwrap_err().status(), Status::TooLarge);
 }
 
 /// Counters count up to their greatest value and stay there; keys that were inserted are never lost.
 #[test]
 fn counters_stay_at_their_greatest_value() {
     for (counter_bits, most) in [(4.0, 15), (8.0, 255)] {
-        let mut router = create_router(&spec(&[("counter_bits", counter_bits)], 4096, 4), 0).unwrap();
+        let mut router = Router::new(&spec(&[("counter_bits", counter_bits)], 4096, 4), 0).unwrap();
         (0..most - 1).for_each(|_| router.insert(u64::to_le_bytes(3)).unwrap());
         (0..most - 1).for_each(|_| assert!(router.remove(u64::to_le_bytes(3)).unwrap()));
         assert!(!router.contains(u64::to_le_bytes(3)).unwrap() && !router.remove(u64::to_le_bytes(3)).unwrap());
@@ -698,12 +698,12 @@ fn counters_stay_at_their_greatest_value() {
         (0..most + 5).for_each(|_| assert!(router.remove(u64::to_le_bytes(3)).unwrap()));
         assert!(router.contains(u64::to_le_bytes(3)).unwrap());
     }
-    let mut plain = create_router(&spec(&[("counter_bits", 1.0)], 4096, 4), 0).unwrap();
+    let mut plain = Router::new(&spec(&[("counter_bits", 1.0)], 4096, 4), 0).unwrap();
     plain.insert(b"a").unwrap();
     assert_eq!(plain.remove(b"a").unwrap_err().status(), Status::Unsupported);
     assert!(plain.contains(b"a").unwrap() && !plain.contains(b"b").unwrap());
     let keys: Vec<u64> = (0..1000).collect();
-    let mut router = create_router(&spec(&[], 1 << 16, 4), 0).unwrap();
+    let mut router = Router::new(&spec(&[], 1 << 16, 4), 0).unwrap();
     assert_eq!(router.insert_batch(&Keys::U64(&keys)).keys, 1000);
     assert!(keys.iter().all(|key| router.contains(u64::to_le_bytes(*key)).unwrap()) && router.insertions() == 1000);
     assert_eq!(router.remove_batch(&Keys::U64(&keys)).keys, 1000);
@@ -713,7 +713,7 @@ fn counters_stay_at_their_greatest_value() {
 /// Edges are refused that would be there twice, lead to the node itself, or are one too many.
 #[test]
 fn edges_come_and_go() {
-    let mut router = create_router(&spec(&[("edges", 2.0)], 64, 2), 3).unwrap();
+    let mut router = Router::new(&spec(&[("edges", 2.0)], 64, 2), 3).unwrap();
     assert_eq!(router.add_edge(3, 0, 0.0).unwrap_err().status(), Status::Contradiction);
     assert_eq!(router.add_edge(1, 0, f64::NAN).unwrap_err().status(), Status::OutOfRange);
     router.add_edge(1, 0, 0.0).unwrap();
@@ -879,7 +879,7 @@ fn forged_images_are_refused() {
 /// Levels before the first message, and the words after the last slot, are empty; a level may be full.
 #[test]
 fn nothing_is_where_nothing_was_told() {
-    let mut router = create_router(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 0).unwrap();
+    let mut router = Router::new(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 0).unwrap();
     router.add_edge(1, 0, 0.0).unwrap();
     let image = bytes(&router);
     // 16 words of head, 4 of cells, a slot of 16 and 2, and 2 that fill the last line.
@@ -893,7 +893,7 @@ fn nothing_is_where_nothing_was_told() {
         let error = load_as::<Router>(&forged, &OpenOptions::default()).unwrap_err();
         assert_eq!(error.status(), Status::Corrupt, "word {at}: {error}");
     }
-    let mut other = create_router(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 1).unwrap();
+    let mut other = Router::new(&spec(&[("levels", 1.0), ("edges", 1.0)], 64, 4), 1).unwrap();
     other.add_edge(0, 0, 0.0).unwrap();
     (0..500).for_each(|key| other.insert(u64::to_le_bytes(key)).unwrap());
     router.receive(1, other.advertise(0).unwrap()).unwrap();
@@ -907,7 +907,7 @@ fn removals_take_nothing_from_other_counters() {
     let cells = 256 + 8 * 16..256 + 8 * 20;
     let mut tried = 0;
     for key in 0..200 {
-        let mut router = create_router(&spec(&[("edges", 1.0)], 64, 4), 0).unwrap();
+        let mut router = Router::new(&spec(&[("edges", 1.0)], 64, 4), 0).unwrap();
         router.insert_hash(mix(key)).unwrap();
         let mut image = bytes(&router);
         let Some(at) = cells.clone().find(|at| image[*at] & 0x0f == 2) else { continue };
@@ -924,7 +924,7 @@ fn removals_take_nothing_from_other_counters() {
 /// No router has levels without bits.
 #[test]
 fn levels_without_bits_are_refused() {
-    let image = bytes(&create_router(&spec(&[("levels", 2.0), ("edges", 3.0)], 64, 4), 5).unwrap());
+    let image = bytes(&Router::new(&spec(&[("levels", 2.0), ("edges", 3.0)], 64, 4), 5).unwrap());
     let mut forged = [&image[..256 + 128], &[0; 3 * 128][..], &[0; 64][..]].concat();
     forged[64..72].fill(0);
     forged[136..144].copy_from_slice(&u64::to_le_bytes(4 * 128));

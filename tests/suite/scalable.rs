@@ -4,7 +4,7 @@
 use crate::common::{Buffer, hash_of, image, mix, same_every_time};
 use petal::estimate;
 use petal::kinds::scalable::schedule::{MAX_LEVELS, Schedule};
-use petal::{Answers, Filter, Image, Kernel, Keys, Mode, OpenOptions, Spec, Status, Taken, create, load, registry};
+use petal::{Answers, Filter, Image, Kernel, Keys, Mode, OpenOptions, Spec, Status, Taken, load, registry};
 use proptest::prelude::*;
 
 fn row() -> &'static petal::Row {
@@ -46,7 +46,7 @@ fn a_chain_for_few_keys_grows_as_well() {
         for rate in [0.5, 0.01, 1e-4, 1e-6] {
             for capacity in 1..=5 {
                 let spec = spec(capacity, rate, &[("level", level.into())]);
-                let mut filter = create(&spec).unwrap();
+                let mut filter = Filter::new(&spec).unwrap();
                 for i in 0..KEYS {
                     filter.insert_hash(hash_of(&spec, i)).unwrap();
                 }
@@ -59,7 +59,7 @@ fn a_chain_for_few_keys_grows_as_well() {
                 filter.serialize_compact(&mut form).unwrap();
                 let compact = petal::load_compact(&form, &petal::CompactOptions::default()).unwrap();
                 for spec in [filter.base().spec(), compact.base().spec()] {
-                    let mut empty = create(&spec).unwrap();
+                    let mut empty = Filter::new(&spec).unwrap();
                     assert_eq!(empty.base().compatibility_id(), filter.base().compatibility_id());
                     empty.merge(&filter).unwrap();
                     assert!((0..KEYS).all(|i| empty.contains_hash(hash_of(&spec, i))));
@@ -78,7 +78,7 @@ fn a_chain_ends_where_levels_are_not_worth_their_memory() {
     {
         let parameters = [("level", f64::from(level)), ("tightening", tightening), ("growth", f64::from(growth))];
         let spec = spec(20, rate, &parameters);
-        let (mut filter, mut keys) = (create(&spec).unwrap(), 0);
+        let (mut filter, mut keys) = (Filter::new(&spec).unwrap(), 0);
         let refused = loop {
             match filter.insert_hash(hash_of(&spec, keys)) {
                 Ok(_) => keys += 1,
@@ -98,7 +98,7 @@ fn a_chain_ends_where_levels_are_not_worth_their_memory() {
     }
     // At usual rates no chain comes near that end.
     for (level, rate) in [(0, 1e-9), (1, 1e-4), (2, 1e-8)] {
-        let schedule = schedule(&create(&spec(1000, rate, &[("level", f64::from(level))])).unwrap());
+        let schedule = schedule(&Filter::new(&spec(1000, rate, &[("level", f64::from(level))])).unwrap());
         assert!((1..13).all(|i| schedule.is_worth_adding(i)), "level {level}, rate {rate}");
     }
 }
@@ -110,7 +110,7 @@ fn no_growth_loses_a_key() {
     for level in 0..registry::FILTERS.len().min(3) {
         for (tightening, growth) in [(0.5, 2.0), (0.7, 4.0), (0.9, 3.0)] {
             let spec = spec(50, 0.01, &[("level", level as f64), ("tightening", tightening), ("growth", growth)]);
-            let mut filter = create(&spec).unwrap();
+            let mut filter = Filter::new(&spec).unwrap();
             let mut keys = 0;
             for count in 1..=6 {
                 assert_eq!(levels(&filter), count);
@@ -144,7 +144,7 @@ fn no_growth_loses_a_key() {
                 keys = next + 1;
                 assert!(filter.equals(&copy) && filter.equals(&read));
                 // Growth changes neither the compatibility nor the spec that makes such a filter again.
-                let again = create(&filter.base().spec()).unwrap();
+                let again = Filter::new(&filter.base().spec()).unwrap();
                 assert_eq!(levels(&again), 1);
                 assert_eq!(again.base().compatibility_id(), filter.base().compatibility_id());
             }
@@ -156,7 +156,7 @@ fn no_growth_loses_a_key() {
 #[test]
 fn only_new_keys_take_room() {
     let spec = spec(1000, 0.01, &[]);
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     assert_eq!(filter.kind().as_grow().unwrap().room(), 1000, "the first level takes the capacity, exactly");
     let mut new = 0;
     for i in 0..5000 {
@@ -182,14 +182,14 @@ fn batches_and_single_keys_make_the_same_filter_with_every_kernel() {
         // Every third key is a duplicate, some of them in the same batch.
         let key = |i: u64| mix(if i.is_multiple_of(3) { mix(i) % (i / 2 + 1) } else { i });
         let hashes: Vec<u64> = (0..40_000).map(key).collect();
-        let mut plain = create(&with(Kernel::Portable)).unwrap();
+        let mut plain = Filter::new(&with(Kernel::Portable)).unwrap();
         let new: Vec<bool> = hashes.iter().map(|hash| plain.insert_hash(*hash).unwrap()).collect();
         let (asked, bytes) = ((20_000..60_000).map(mix).collect::<Vec<u64>>(), image(&plain));
         let found: Vec<bool> = asked.iter().map(|hash| plain.contains_hash(*hash)).collect();
         assert!(found.contains(&false) && found.contains(&true));
         for kernel in &kernels {
             for length in [1, 100, 1000, 8192] {
-                let mut filter = create(&with(*kernel)).unwrap();
+                let mut filter = Filter::new(&with(*kernel)).unwrap();
                 for (hashes, new) in hashes.chunks(length).zip(new.chunks(length)) {
                     let mut bytes = vec![2; hashes.len()];
                     let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
@@ -204,7 +204,7 @@ fn batches_and_single_keys_make_the_same_filter_with_every_kernel() {
                     assert!(bytes.iter().zip(found).all(|(byte, found)| *byte == u8::from(*found)));
                 }
             }
-            let mut alone = create(&with(*kernel)).unwrap();
+            let mut alone = Filter::new(&with(*kernel)).unwrap();
             assert!(hashes.iter().zip(&new).all(|(hash, new)| alone.insert_hash(*hash).unwrap() == *new));
             assert!(image(&alone) == bytes, "{kernel:?}, growth {growth}, one by one");
             assert!(asked.iter().zip(&found).all(|(hash, found)| alone.contains_hash(*hash) == *found));
@@ -226,7 +226,7 @@ fn the_rate_is_kept_while_growing() {
         let mut expected = [0.0; STEPS.len()];
         for seed in 0..FILTERS {
             let spec = Spec { seed, ..spec(200, promised, &parameters) };
-            let (mut filter, mut from) = (create(&spec).unwrap(), 0);
+            let (mut filter, mut from) = (Filter::new(&spec).unwrap(), 0);
             for (step, keys) in STEPS.into_iter().enumerate() {
                 let hashes: Vec<u64> = (from..keys).map(|i| hash_of(&spec, i)).collect();
                 filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
@@ -258,7 +258,7 @@ fn the_rate_is_kept_while_growing() {
 #[test]
 fn the_expected_rate_stays_below_the_promise() {
     for level in 0..3 {
-        let filter = create(&spec(100, 0.01, &[("level", f64::from(level))])).unwrap();
+        let filter = Filter::new(&spec(100, 0.01, &[("level", f64::from(level))])).unwrap();
         let mut last = 0.0;
         for exponent in 0..40 {
             let rate = filter.expected_false_positive_rate(1 << exponent);
@@ -274,7 +274,7 @@ fn the_order_of_keys_does_not_matter_to_the_rate() {
     let spec = spec(1000, 0.01, &[]);
     let mut hashes: Vec<u64> = (0..50_000).map(|i| hash_of(&spec, i)).collect();
     hashes.sort_unstable();
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
     assert!(filter.false_positive_rate() < 0.01, "{}", filter.false_positive_rate());
     assert!(estimate(&filter).unwrap().unwrap().value > 49_900.0);
@@ -285,7 +285,7 @@ fn the_order_of_keys_does_not_matter_to_the_rate() {
 fn levels_are_what_the_formula_says() {
     for (level, least, most) in [(0_u64, 1, 64_u64), (1, 8, 8), (2, 1, 16)] {
         let parameters = [("level", level as f64), ("tightening", 0.5), ("growth", 3.0)];
-        let filter = create(&spec(5000, 0.01, &parameters)).unwrap();
+        let filter = Filter::new(&spec(5000, 0.01, &parameters)).unwrap();
         let of = schedule(&filter);
         let first = of.full(0).unwrap();
         assert_eq!(first.capacity, 5000);
@@ -314,7 +314,7 @@ fn levels_are_what_the_formula_says() {
     }
     // A size in bits is the size of the first level.
     for bits in [512, 5120, 512_000] {
-        let filter = create(&Spec { bits, false_positive_rate: 0.0, ..spec(bits / 12, 0.01, &[]) }).unwrap();
+        let filter = Filter::new(&Spec { bits, false_positive_rate: 0.0, ..spec(bits / 12, 0.01, &[]) }).unwrap();
         assert_eq!((schedule(&filter).first_bits, filter.kind().as_grow().unwrap().room()), (bits, bits / 12));
     }
 }
@@ -336,7 +336,7 @@ fn an_image_in_place_is_full_in_the_end() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.petal");
-    create(&spec).unwrap().save(&path).unwrap();
+    Filter::new(&spec).unwrap().save(&path).unwrap();
     let writing = OpenOptions { mode: Mode::Write, ..OpenOptions::default() };
     fills_up(&mut petal::open(&path, &writing).unwrap(), &spec);
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
@@ -400,7 +400,7 @@ fn fills_up(filter: &mut Filter, spec: &Spec) {
 fn batches_grow_as_single_keys_do() {
     for growth in [2.0, 4.0] {
         let spec = spec(100, 0.05, &[("growth", growth)]);
-        let (mut one, mut many) = (create(&spec).unwrap(), create(&spec).unwrap());
+        let (mut one, mut many) = (Filter::new(&spec).unwrap(), Filter::new(&spec).unwrap());
         let hashes: Vec<u64> = (0..20_000).map(|i| hash_of(&spec, mix(i) % 15_000)).collect();
         let mut start = 0;
         for length in (0..).map(|i| [1, 63, 64, 65, 511, 512, 513, 2000][i % 8]) {
@@ -426,7 +426,7 @@ fn growth_has_an_end() {
     let mut spec = spec(1, 0.000_1, &[("level", 1.0), ("tightening", 0.5)]);
     spec.bits = 512;
     spec.false_positive_rate = 0.0;
-    let mut filter = create(&spec).unwrap();
+    let mut filter = Filter::new(&spec).unwrap();
     let error = (0..1 << 20).find_map(|i| filter.insert_hash(hash_of(&spec, i)).err()).expect("it ends");
     assert_eq!(error.status(), Status::Full);
     assert!(levels(&filter) <= MAX_LEVELS);
@@ -445,7 +445,7 @@ proptest! {
         state in prop::array::uniform8(prop_oneof![any::<u64>(), 0_u64..4]),
     ) {
         let spec = spec(100, 0.01, &[]);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         for i in 0..500 {
             filter.insert_hash(hash_of(&spec, i)).unwrap();
         }
@@ -509,7 +509,7 @@ fn of_sizes(filter: &Filter) -> Vec<usize> {
 fn shards<const N: usize>(spec: &Spec, keys: [u64; N]) -> [(Filter, Vec<u64>); N] {
     core::array::from_fn(|shard| {
         let hashes: Vec<u64> = (0..keys[shard]).map(|i| hash_of(spec, (shard as u64) << 32 | i)).collect();
-        let mut filter = create(spec).unwrap();
+        let mut filter = Filter::new(spec).unwrap();
         filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
         (filter, hashes)
     })
@@ -568,7 +568,7 @@ fn chains_are_merged_side_by_side() {
                 assert!((formula / rate - 1.0).abs() < 0.25, "{formula} by the formula, {rate} by the bits");
 
                 // The union takes over none of its levels a second time, neither those of others nor its own.
-                for again in [&small, &large, &read, &create(&spec).unwrap()] {
+                for again in [&small, &large, &read, &Filter::new(&spec).unwrap()] {
                     union.merge(again).unwrap();
                     assert!(union.equals(&read));
                 }
@@ -652,11 +652,11 @@ fn levels_in_use_are_united_where_they_have_room() {
 #[test]
 fn so_many_chains_are_merged() {
     let spec = spec(50, 0.01, &[]);
-    let mut all = create(&spec).unwrap();
+    let mut all = Filter::new(&spec).unwrap();
     let mut keys = Vec::new();
     for shard in 0..17_u64 {
         let hashes: Vec<u64> = (0..100).map(|i| hash_of(&spec, shard << 32 | i)).collect();
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         filter.insert_batch(&Keys::Hashes(&hashes), None).outcome.unwrap();
         let before = image(&all);
         match all.merge(&filter) {

@@ -31,7 +31,7 @@ fn riblt() -> Option<KindId> {
 
 /// A sketch with `symbols` symbols of these numbers.
 fn sketch(numbers: &[u64], symbols: u64, keeps_keys: bool) -> Sketch {
-    let mut sketch = petal::create_sketch(&Spec { kind: riblt(), bits: 192 * symbols, ..Spec::default() }).unwrap();
+    let mut sketch = petal::Sketch::new(&Spec { kind: riblt(), bits: 192 * symbols, ..Spec::default() }).unwrap();
     if keeps_keys {
         sketch.keep_keys().unwrap();
     }
@@ -289,7 +289,8 @@ fn messages_that_no_side_sends_are_refused() {
     corrupt(&mut session, &frame(4, 4, last, &[varint(1), varint(1), symbol].concat()), "symbols 1 to 2");
     // A filter of another kind.
     let (mut session, last) = welcomed(true);
-    let filter = petal::create(&Spec { hash: petal::HashFunction::External, ..Spec::with_capacity(9, 0.1).unwrap() });
+    let filter =
+        petal::Filter::new(&Spec { hash: petal::HashFunction::External, ..Spec::with_capacity(9, 0.1).unwrap() });
     let filter = filter.unwrap();
     let mut form = vec![0; filter.compact_size().unwrap()];
     filter.serialize_compact(&mut form).unwrap();
@@ -331,7 +332,7 @@ fn numbers_of_other_widths_are_refused() {
     let kept = |field_bits: u32| {
         let mut spec = Spec { kind: Some(row.kind), capacity: 20, ..Spec::default() };
         spec.set(row.parameter("field_bits").unwrap(), f64::from(field_bits)).unwrap();
-        let mut sketch = petal::create_sketch(&spec).unwrap();
+        let mut sketch = petal::Sketch::new(&spec).unwrap();
         sketch.keep_keys().unwrap();
         [&b"apple"[..], b"pear"].iter().for_each(|key| sketch.insert(key).unwrap());
         sketch

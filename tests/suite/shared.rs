@@ -156,7 +156,7 @@ fn somebody_is_told_that_a_key_is_new() {
 fn one_of_those_who_close_at_once_is_the_last() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shared.petal");
-    petal::create(&Spec::with_capacity(1000, 0.01).unwrap()).unwrap().save(&path).unwrap();
+    petal::Filter::new(&Spec::with_capacity(1000, 0.01).unwrap()).unwrap().save(&path).unwrap();
     let share = OpenOptions { mode: Mode::Share, ..OpenOptions::default() };
     // Waiting for a lock takes long in Wine.
     for round in 0..if cfg!(windows) { 20 } else { 1000 } {

@@ -12,8 +12,7 @@ use petal::registry::{self, SKETCHES};
 use petal::router::{Received, Route, Router};
 use petal::{
     Aggregate, AggregateAnswer, AggregateStateValue, Answers, Capabilities, Digest, DigestFindOptions, Filter, Image,
-    Index, Keys, Mode, OpenOptions, Overfill, Row, Sizes, Sketch, Spec, Status, create_as, create_digest, create_index,
-    create_router, create_sketch, load_as,
+    Index, Keys, Mode, OpenOptions, Overfill, Row, Sizes, Sketch, Spec, Status, create_as, load_as,
 };
 use std::cell::Cell;
 
@@ -159,7 +158,7 @@ fn payloads_end_beside_a_region() {
                 tried.set(tried.get() + 1);
                 if row.handle() == petal::Handle::Sketch {
                     let fill = |sketch: &mut Sketch| (1..20).for_each(|i| sketch.insert_hash(mix(i)).unwrap());
-                    let (before, mut sketch) = (create_sketch(&spec).unwrap(), create_sketch(&spec).unwrap());
+                    let (before, mut sketch) = (Sketch::new(&spec).unwrap(), Sketch::new(&spec).unwrap());
                     fill(&mut sketch);
                     is_kept(&sketch);
                     is_same_in_place(&before, &sketch, fill);
@@ -191,13 +190,13 @@ fn sketches_list_their_capacity() {
             for size in sizes().filter(|size| *size <= 1024) {
                 let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(size, 1e-9).unwrap() };
                 let keys: Vec<u64> = (0..size).map(|i| mix(i + 1)).collect();
-                let mut sketch = create_sketch(&spec).unwrap();
+                let mut sketch = Sketch::new(&spec).unwrap();
                 sketch.insert_batch(&Keys::U64(&keys)).outcome.unwrap();
-                let mut one_by_one = create_sketch(&spec).unwrap();
+                let mut one_by_one = Sketch::new(&spec).unwrap();
                 keys.iter().for_each(|key| one_by_one.insert_u64(*key).unwrap());
                 assert!(image(&sketch) == image(&one_by_one));
                 is_kept(&sketch);
-                is_same_in_place(&create_sketch(&spec).unwrap(), &sketch, |sketch: &mut Sketch| {
+                is_same_in_place(&Sketch::new(&spec).unwrap(), &sketch, |sketch: &mut Sketch| {
                     sketch.insert_batch(&Keys::U64(&keys)).outcome.unwrap();
                 });
                 let listed = sketch.list().unwrap();
@@ -239,7 +238,7 @@ fn indexes_are_filled() {
                     index.add(id, &row(id)).unwrap();
                 }
             };
-            let mut index = create_index(&spec).unwrap();
+            let mut index = Index::new(&spec).unwrap();
             fill(&mut index);
             assert_eq!(index.add(size, &row(size)).unwrap_err().status(), Status::Full);
             let mut copy = [0; 9];
@@ -251,7 +250,7 @@ fn indexes_are_filled() {
             is_kept(&index);
             // An image in place marks the regions of each row, which takes its time.
             if size <= 1024 {
-                is_same_in_place(&create_index(&spec).unwrap(), &index, fill);
+                is_same_in_place(&Index::new(&spec).unwrap(), &index, fill);
             }
         }
     }
@@ -296,7 +295,7 @@ fn digests_are_filled() {
             let settings = [("cut", cut), ("payloads", payloads as f64), ("bytes_per_byte", 0.5)];
             let spec = Spec { capacity: all, ..own(row, &settings) };
             let fill = |digest: &mut Digest| (0..payloads).for_each(|id| digest.add(id, &bytes(id)).unwrap());
-            let mut digest = create_digest(&spec).unwrap();
+            let mut digest = Digest::new(&spec).unwrap();
             fill(&mut digest);
             assert_eq!(digest.add(payloads, b"one more").unwrap_err().status(), Status::Full);
             assert_eq!((digest.payloads(), digest.insertions()), (payloads, all));
@@ -307,7 +306,7 @@ fn digests_are_filled() {
             }
             is_kept(&digest);
             if payloads <= 128 {
-                is_same_in_place(&create_digest(&spec).unwrap(), &digest, fill);
+                is_same_in_place(&Digest::new(&spec).unwrap(), &digest, fill);
             }
         }
     }
@@ -332,13 +331,13 @@ fn routers_are_filled() {
                 (1..=edges).for_each(|neighbour| router.add_edge(neighbour, mix(neighbour), 0.0).unwrap());
                 router.insert_batch(&Keys::U64(&keys)).outcome.unwrap();
             };
-            let mut router = create_router(&spec, 0).unwrap();
+            let mut router = Router::new(&spec, 0).unwrap();
             fill(&mut router);
             assert_eq!(router.add_edge(edges + 1, 1, 0.0).unwrap_err().status(), Status::Full);
             assert!(keys.iter().all(|key| router.contains(u64::to_le_bytes(*key)).unwrap()), "{size}");
             is_kept(&router);
-            is_same_in_place(&create_router(&spec, 0).unwrap(), &router, fill);
-            let mut other = create_router(&spec, edges).unwrap();
+            is_same_in_place(&Router::new(&spec, 0).unwrap(), &router, fill);
+            let mut other = Router::new(&spec, edges).unwrap();
             other.add_edge(0, mix(edges), 0.0).unwrap();
             let message = router.advertise(edges).unwrap().to_vec();
             assert_eq!(other.receive(0, &message).unwrap(), Received::Changed);

@@ -3,8 +3,8 @@
 use crate::common::{golden, image as bytes, mix};
 use petal::registry::SKETCHES;
 use petal::{
-    Capabilities, Filter, HashFunction, Image, Keys, Listing, Map, Mode, OpenOptions, Sketch, Spec, Status,
-    create_sketch, load_as, open_as, open_in_buffer_as,
+    Capabilities, Filter, HashFunction, Image, Keys, Listing, Map, Mode, OpenOptions, Sketch, Spec, Status, load_as,
+    open_as, open_in_buffer_as,
 };
 use std::collections::BTreeSet;
 use std::ptr::NonNull;
@@ -16,7 +16,7 @@ fn cells(cells: u64, hashes: u32) -> Spec {
 }
 
 pub fn of(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
-    let mut sketch = create_sketch(spec).unwrap();
+    let mut sketch = Sketch::new(spec).unwrap();
     numbers.into_iter().for_each(|number| sketch.insert_u64(number).unwrap());
     sketch
 }
@@ -81,7 +81,7 @@ fn differences_of_sets_are_listed() {
 fn keys_come_in_every_form() {
     let spec = Spec::with_capacity(20, 1e-9).unwrap();
     let hasher = spec.hasher().unwrap();
-    let mut sketch = create_sketch(&spec).unwrap();
+    let mut sketch = Sketch::new(&spec).unwrap();
     sketch.insert(b"apple").unwrap();
     sketch.insert_u64(7).unwrap();
     sketch.insert_hash(u64::MAX).unwrap();
@@ -91,7 +91,7 @@ fn keys_come_in_every_form() {
     assert!(listing.is_complete);
     assert_eq!(with(&listing, 1), BTreeSet::from([hasher.hash_key(b"apple").unwrap(), 7, u64::MAX]));
     assert_eq!(with(&listing, -1), BTreeSet::from([hasher.hash_key(b"pear").unwrap(), 0]));
-    let mut batches = create_sketch(&spec).unwrap();
+    let mut batches = Sketch::new(&spec).unwrap();
     let texts = Keys::Bytes { bytes: b"apple", offsets: &[0, 5] };
     assert_eq!(batches.insert_batch(&texts).keys, 1);
     assert_eq!(batches.insert_batch(&Keys::U64(&[7])).keys, 1);
@@ -112,7 +112,7 @@ fn listing_fails_as_often_as_theory_says() {
     const SIGMAS: f64 = 4.5;
     let mut random = Random(27 << 32);
     let mut failed = |spec: &Spec, numbers: u64, trials: u32| {
-        let mut sketch = create_sketch(spec).unwrap();
+        let mut sketch = Sketch::new(spec).unwrap();
         let fails = (0..trials).filter(|_| {
             sketch.clear().unwrap();
             (0..numbers).for_each(|_| sketch.insert_u64(random.next()).unwrap());
@@ -145,7 +145,7 @@ fn listing_fails_as_often_as_theory_says() {
         (20_000, 0.01, 50),
     ] {
         let spec = Spec::with_capacity(numbers, rate).unwrap();
-        let promised = create_sketch(&spec).unwrap().expected_failure_rate(numbers);
+        let promised = Sketch::new(&spec).unwrap().expected_failure_rate(numbers);
         assert!(promised <= rate);
         within(failed(&spec, numbers, trials), 0.0, promised, trials);
     }
@@ -156,7 +156,7 @@ fn listing_fails_as_often_as_theory_says() {
     for (numbers, listed) in
         [(5, 20), (10, 32), (20, 48), (50, 84), (100, 152), (200, 292), (500, 702), (1000, 1302), (5000, 6252)]
     {
-        let sketch = create_sketch(&Spec::with_capacity(numbers, 0.01).unwrap()).unwrap();
+        let sketch = Sketch::new(&Spec::with_capacity(numbers, 0.01).unwrap()).unwrap();
         let ratio = (sketch.base().geometry().bits / 192) as f64 / f64::from(listed);
         let most = if numbers <= 50 { 1.25 } else { 1.08 };
         assert!((0.9..most).contains(&ratio), "{numbers} differences: {ratio} of {listed} cells");
@@ -209,7 +209,7 @@ fn sketches_that_differ_do_not_combine() {
         assert_eq!(bytes(&first), before);
         assert_ne!(first.base().compatibility_id(), second.base().compatibility_id());
     }
-    let again = create_sketch(&of(&spec, 0..50).base().spec()).unwrap();
+    let again = Sketch::new(&of(&spec, 0..50).base().spec()).unwrap();
     assert_eq!(again.base().compatibility_id(), of(&spec, []).base().compatibility_id());
 }
 
@@ -217,7 +217,7 @@ fn sketches_that_differ_do_not_combine() {
 #[test]
 fn what_cannot_be_is_refused() {
     let wrong = |spec: &Spec, status: Status, part: &str| {
-        let error = create_sketch(spec).unwrap_err();
+        let error = Sketch::new(spec).unwrap_err();
         assert!(error.status() == status && error.to_string().contains(part), "{error}");
     };
     let spec = Spec::with_capacity(100, 0.01).unwrap();
@@ -228,7 +228,7 @@ fn what_cannot_be_is_refused() {
     wrong(&Spec { capacity: 1 << 57, ..spec }, Status::TooLarge, "more than can be");
     wrong(&Spec { kind: Some(petal::KindId(3)), ..spec }, Status::Unsupported, "kind of filter, not of sketch");
     let of_sketch = Spec { kind: Some(SKETCHES[0].kind), ..spec };
-    for error in [petal::create(&of_sketch).unwrap_err(), petal::create_map(&of_sketch).unwrap_err()] {
+    for error in [petal::Filter::new(&of_sketch).unwrap_err(), petal::Map::new(&of_sketch).unwrap_err()] {
         assert!(error.status() == Status::Unsupported && error.to_string().contains("kind of sketch"), "{error}");
     }
     assert!(petal::Builder::new(&of_sketch, petal::BuilderOptions::default()).is_err());
@@ -411,7 +411,7 @@ fn golden_images_are_what_the_format_says() {
     let row = &SKETCHES[0];
     for (in_table, tables) in [(7, 3), (5, 4), (4, 7)] {
         let spec = Spec { seed: 42, capacity: 10, ..cells(in_table * tables, tables as u32) };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let mut changes: Vec<(u64, i64)> = (1..=6).map(|i| (mix(i), 1)).collect();
         changes.push((7, -1));
         changes.push((xxh3_64_with_seed(b"key 0", 42), 1));
@@ -566,7 +566,7 @@ fn sub_tables_are_the_best_of_those_that_divide() {
         for capacity in [2, 10, cells / 2, cells * 3 / 4] {
             let rate = |hashes| {
                 let spec = Spec { capacity, ..self::cells(cells, hashes) };
-                create_sketch(&spec).unwrap().expected_failure_rate(capacity)
+                Sketch::new(&spec).unwrap().expected_failure_rate(capacity)
             };
             let best = (3..=7).filter(|hashes| cells % hashes == 0).map(|hashes| rate(hashes as u32));
             assert_eq!(rate(0), best.min_by(f64::total_cmp).unwrap(), "{capacity} numbers in {cells} cells");
@@ -609,7 +609,7 @@ fn changes_take_the_lines_of_a_number() {
     for row in SKETCHES {
         for capacity in [1, 4_000] {
             let spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, 0.01).unwrap() };
-            let geometry = *create_sketch(&spec).unwrap().base().geometry();
+            let geometry = *Sketch::new(&spec).unwrap().base().geometry();
             let all = geometry.payload_bytes as f64 / 64.0;
             let expected = match row.name {
                 "iblt" => f64::from(geometry.hashes).min(all),
@@ -633,7 +633,7 @@ fn rates_are_those_of_the_size() {
                 None if key_bytes > 0 => continue,
                 None => {}
             }
-            let geometry = *create_sketch(&spec).unwrap().base().geometry();
+            let geometry = *Sketch::new(&spec).unwrap().base().geometry();
             let rate = |numbers| (row.false_positive_rate)(&geometry, numbers);
             let few = rate(capacity);
             assert!(few <= 0.01 && few >= if row.name == "pinsketch" || capacity < 2 { 0.0 } else { 1e-4 }, "{few}");

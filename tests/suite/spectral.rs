@@ -3,7 +3,7 @@
 
 use crate::common::{image, mix};
 use petal::kinds::spectral::{COUNTER_BITS, METHOD, ROW};
-use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, create, sizing};
+use petal::{Answers, Builder, BuilderOptions, Filter, HashFunction, Image, Keys, Spec, Status, sizing};
 
 /// A spec with this method, this number of counters in the first array, and this number of counters per key.
 fn spec(method: &str, counters: u64, hashes: u32) -> Spec {
@@ -27,7 +27,7 @@ fn stream(method: &str, streams: u64) -> Errors {
     const KEYS: u64 = 10_000;
     let (mut wrong, mut low, mut error, mut all) = (0, 0, 0, 0);
     for run in 0..streams {
-        let mut filter = create(&spec(method, 72_000, 5)).unwrap();
+        let mut filter = Filter::new(&spec(method, 72_000, 5)).unwrap();
         let mut counts = vec![0_u64; KEYS as usize];
         for arrival in 0..5 * KEYS {
             let key = mix(arrival ^ run << 32) % KEYS;
@@ -72,7 +72,7 @@ fn counts_err_as_seldom_as_they_should() {
 /// Minimal increase keeps counters as low as possible, and therefore cannot remove. A refused removal changes nothing.
 #[test]
 fn minimal_increase_refuses_removals() {
-    let mut filter = create(&spec("minimal_increase", 1000, 4)).unwrap();
+    let mut filter = Filter::new(&spec("minimal_increase", 1000, 4)).unwrap();
     (0..300).for_each(|key| assert!(filter.insert_hash(mix(key % 100)).is_ok()));
     let before = image(&filter);
     let refused = [
@@ -87,7 +87,7 @@ fn minimal_increase_refuses_removals() {
     }
     assert_eq!(image(&filter), before);
     // Recurring minimum can neither merge nor intersect.
-    let mut filter = create(&spec("recurring_minimum", 1000, 4)).unwrap();
+    let mut filter = Filter::new(&spec("recurring_minimum", 1000, 4)).unwrap();
     let other = filter.copy().unwrap();
     assert_eq!(filter.merge(&other).unwrap_err().status(), Status::Unsupported);
     assert_eq!(filter.intersect(&other).unwrap_err().status(), Status::Unsupported);
@@ -101,7 +101,7 @@ fn keys_come_often_at_once() {
         let small = |counters, width: f64| {
             let mut spec = spec(method, counters, 4);
             spec.set(&COUNTER_BITS, width).unwrap();
-            create(&spec).unwrap()
+            Filter::new(&spec).unwrap()
         };
         let (mut single, mut times) = (small(300, 16.0), small(300, 16.0));
         for key in 0..150 {
@@ -141,7 +141,7 @@ fn minimum_selection_is_counting() {
     let mut counting = Spec { kind: Some(petal::kinds::counting::ROW.kind), ..wide };
     counting.parameters = Default::default();
     counting.set(&petal::kinds::counting::COUNTER_BITS, 16.0).unwrap();
-    let [mut wide, mut counting] = [wide, counting].map(|spec| create(&spec).unwrap());
+    let [mut wide, mut counting] = [wide, counting].map(|spec| Filter::new(&spec).unwrap());
     for step in 0..5000 {
         let hash = mix(mix(step) % 700);
         for filter in [&mut wide, &mut counting] {
@@ -165,7 +165,7 @@ fn batches_and_builders_are_single_calls() {
     {
         let spec = spec(method, counters, 5);
         let hashes: Vec<u64> = (0..3001).map(|i| mix(mix(i) % 1200)).collect();
-        let (mut single, mut batch) = (create(&spec).unwrap(), create(&spec).unwrap());
+        let (mut single, mut batch) = (Filter::new(&spec).unwrap(), Filter::new(&spec).unwrap());
         let mut bytes = vec![7; hashes.len()];
         let mut answers = Answers { bytes: Some(&mut bytes), ..Answers::default() };
         batch.insert_batch(&Keys::Hashes(&hashes), Some(&mut answers)).outcome.unwrap();
@@ -187,7 +187,7 @@ fn batches_and_builders_are_single_calls() {
         builder.add_batch(&Keys::Hashes(&hashes)).outcome.unwrap();
         let mut sorted = hashes.clone();
         sorted.sort_unstable();
-        let mut inserted = create(&spec).unwrap();
+        let mut inserted = Filter::new(&spec).unwrap();
         inserted.insert_batch(&Keys::Hashes(&sorted), None).outcome.unwrap();
         assert!(image(&builder.finish().unwrap()) == image(&inserted), "{method}");
     }
@@ -211,19 +211,19 @@ fn sizes_are_those_of_their_counters() {
             let smaller = petal::format::Geometry { bits, payload_bytes, ..geometry };
             assert!((ROW.false_positive_rate)(&smaller, capacity) > 0.001, "{method}");
         }
-        let again = create(&create(&by_rate).unwrap().base().spec()).unwrap();
+        let again = Filter::new(&Filter::new(&by_rate).unwrap().base().spec()).unwrap();
         assert_eq!(*again.base().geometry(), geometry);
     }
-    let refused = create(&Spec { bits: 128, ..spec("recurring_minimum", 100, 3) }).err().unwrap();
+    let refused = Filter::new(&Spec { bits: 128, ..spec("recurring_minimum", 100, 3) }).err().unwrap();
     assert_eq!(refused.status(), Status::Contradiction, "{refused}");
-    let refused = create(&Spec { bits: 72, ..spec("minimal_increase", 100, 3) }).err().unwrap();
+    let refused = Filter::new(&Spec { bits: 72, ..spec("minimal_increase", 100, 3) }).err().unwrap();
     assert_eq!((refused.status(), refused.message()), (Status::OutOfRange, "bits = 72 is not a multiple of 64"));
 }
 
 /// Two arrays take at least three words.
 #[test]
 fn the_least_has_two_arrays() {
-    let of = |bits| create(&Spec { bits, ..spec("recurring_minimum", 4, 1) });
+    let of = |bits| Filter::new(&Spec { bits, ..spec("recurring_minimum", 4, 1) });
     assert_eq!(of(128).unwrap_err().status(), Status::Contradiction);
     assert_eq!(of(192).unwrap().base().geometry().bits, 192);
 }
@@ -234,7 +234,7 @@ fn all_counters_are_measured() {
     for method in ["minimum_selection", "minimal_increase", "recurring_minimum"] {
         let mut narrow = spec(method, 400, 3);
         narrow.set(&COUNTER_BITS, 8.0).unwrap();
-        let mut filter = create(&narrow).unwrap();
+        let mut filter = Filter::new(&narrow).unwrap();
         for key in 0..50 {
             (0..300).for_each(|_| assert!(filter.insert_hash(mix(key)).is_ok()));
         }

@@ -3,7 +3,7 @@
 
 use crate::common::{Buffer, empty, hash_of, image, mix};
 use petal::kinds::stable::sizing::Cells;
-use petal::{Answers, Filter, Image, Keys, Mode, Spec, create, registry};
+use petal::{Answers, Filter, Image, Keys, Mode, Spec, registry};
 
 /// A spec of an exact shape. The default rate of 1 % sets the number of decrements.
 fn spec(cells: u64, cell_bits: u64, hashes: u32, seed: u64) -> Spec {
@@ -34,7 +34,7 @@ fn the_published_points_are_met() {
     const CELLS: u64 = 100_000;
     for (hashes, cell_bits, decrements, zeros, rate) in POINTS {
         let spec = spec(CELLS, cell_bits, hashes, hashes.into());
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         assert_eq!(filter.base().geometry().words[1], decrements);
         assert!((filter.expected_false_positive_rate(u64::MAX) / rate - 1.0).abs() < 1e-3);
         // The share of zeros reaches the stable point after any large enough number of keys.
@@ -72,7 +72,7 @@ fn what_is_lost_by_age_is_what_the_chain_says() {
         let mut expected = [0.0; 7];
         for seed in 0..12 {
             let spec = spec(cells, cell_bits, hashes, seed);
-            let mut filter = create(&spec).unwrap();
+            let mut filter = Filter::new(&spec).unwrap();
             let last = 60_000;
             insert(&mut filter, &spec, 0..last);
             for (i, age) in ages.into_iter().enumerate() {
@@ -101,7 +101,7 @@ fn capacities_are_ages() {
     for (capacity, rate, loss) in [(1000, 0.01, 0.1), (50_000, 0.001, 0.5), (200, 0.05, 0.01)] {
         let mut spec = Spec { kind: Some(row.kind), ..Spec::with_capacity(capacity, rate).unwrap() };
         spec.set(row.parameter("loss").unwrap(), loss).unwrap();
-        let filter = create(&spec).unwrap();
+        let filter = Filter::new(&spec).unwrap();
         let lost = filter.expected_false_negative_rate(capacity);
         assert!(lost <= loss && lost > 0.98 * loss, "{lost}");
         assert_eq!(filter.expected_false_negative_rate(0), 0.0);
@@ -251,8 +251,8 @@ fn long_streams_are_those_of_single_cells() {
 fn bits_after_the_last_cell_are_refused() {
     for (cells, cell_bits) in [(300, 1), (320, 2), (333, 3), (384, 2), (999, 1)] {
         let spec = spec(cells, cell_bits, 3, 1);
-        let empty = image(&create(&spec).unwrap());
-        let geometry = *create(&spec).unwrap().base().geometry();
+        let empty = image(&Filter::new(&spec).unwrap());
+        let geometry = *Filter::new(&spec).unwrap().base().geometry();
         let (count, header) = (geometry.bits / cell_bits / 3 * 3, 256);
         // The state is the payload's last line.
         for bit in 0..8 * (geometry.payload_bytes - 64) {
@@ -275,7 +275,7 @@ fn many_steps_are_single_steps() {
         let mut spec = spec(3000, cell_bits, 3, 9);
         // The spec has as few decrements as possible, so that keys live long.
         spec.capacity = 3000;
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         insert(&mut filter, &spec, 0..200);
         let mut single = filter.copy().unwrap();
         for steps in [1, 2, 50, 1000] {

@@ -5,7 +5,7 @@
 use crate::common::{Buffer, Case, cases, each, hash_of, image, is_soak, main_layouts, mix, share_of};
 use crate::conformance::{CAPACITY, can};
 use petal::format::REGION_BYTES;
-use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, create, load};
+use petal::{Answers, Capabilities, Filter, Image, Keys, Mode, OpenOptions, Overfill, Spec, Status, load};
 
 /// The number of different keys. A filter has room for half of them, and many share fingerprints or cells.
 const UNIVERSE: u64 = 2 * CAPACITY;
@@ -300,7 +300,7 @@ fn run_with(case: &Case, capacity: u64, operations: u64) {
     let spec = case.sized(made_for, 0.01);
     let hashes = (0..UNIVERSE).map(|i| hash_of(&spec, i)).collect();
     let held = vec![0; UNIVERSE as usize];
-    let empty = create(&spec).unwrap();
+    let empty = Filter::new(&spec).unwrap();
     let mut filter = empty.copy().unwrap();
     let mut machine = Machine {
         case,
@@ -378,7 +378,7 @@ fn images_of_many_regions_are_changed_in_place() {
         while regions(&spec) < 6 {
             spec.capacity *= 2;
         }
-        let mut model = create(&spec).unwrap();
+        let mut model = Filter::new(&spec).unwrap();
         model.save(&path).unwrap();
         let mut filter = petal::open(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
         // Few keys come at a time, so that not all regions change at once.
@@ -422,7 +422,7 @@ fn what_a_key_changes_is_marked() {
 
 fn changes_are_marked(case: &Case, spec: &Spec) {
     let capabilities = case.capabilities();
-    let mut buffer = Buffer::of(&image(&create(spec).unwrap()));
+    let mut buffer = Buffer::of(&image(&Filter::new(spec).unwrap()));
     let mut change = |what: String, change: &dyn Fn(&mut Filter)| {
         buffer.open(Mode::Write, None, |filter| change(filter.unwrap()));
         buffer.open(Mode::Read, None, |filter| {

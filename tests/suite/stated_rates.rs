@@ -3,7 +3,7 @@
 //! petal.h says about the field.
 
 use crate::common::{Case, cases, hash_of, is_soak, mix};
-use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, Keys, Spec, create};
+use petal::{Answers, Builder, BuilderOptions, Capabilities, Filter, Keys, Spec};
 
 const SIGMAS: f64 = 4.5;
 
@@ -22,7 +22,7 @@ fn words(case: &Case, keys: u64) -> f64 {
 }
 
 fn made(spec: &Spec, hashes: &[u64]) -> Option<Filter> {
-    match create(spec) {
+    match Filter::new(spec) {
         Ok(mut filter) => filter.insert_batch(&Keys::Hashes(hashes), None).outcome.ok().map(|()| filter),
         Err(_) => {
             let mut builder = Builder::new(spec, BuilderOptions::default()).unwrap();

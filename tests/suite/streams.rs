@@ -4,12 +4,12 @@
 use crate::common::is_soak;
 use crate::sketches::{Random, with};
 use petal::sketch::riblt::ROW;
-use petal::{HashFunction, Image, Listing, Sketch, Spec, Status, Stream, create_sketch};
+use petal::{HashFunction, Image, Listing, Sketch, Spec, Status, Stream};
 use std::collections::BTreeSet;
 
 /// A sketch with this number of symbols that keeps its keys.
 fn keeping(spec: &Spec, numbers: impl IntoIterator<Item = u64>) -> Sketch {
-    let mut sketch = create_sketch(spec).unwrap();
+    let mut sketch = Sketch::new(spec).unwrap();
     sketch.keep_keys().unwrap();
     numbers.into_iter().for_each(|number| sketch.insert_u64(number).unwrap());
     sketch
@@ -184,7 +184,7 @@ fn what_cannot_be_streamed_is_refused() {
     let error = limited.read(&sketch, &bytes).unwrap_err();
     assert!(error.status() == Status::TooLarge && error.to_string().contains("more than 4"), "{error}");
     assert_eq!(limited.symbols_read(), 4);
-    let iblt = create_sketch(&Spec::with_capacity(10, 0.01).unwrap()).unwrap();
+    let iblt = Sketch::new(&Spec::with_capacity(10, 0.01).unwrap()).unwrap();
     assert_eq!(Stream::new(&iblt).unwrap_err().status(), Status::Unsupported);
     let mut changing = sketch.copy().unwrap();
     let mut stream = Stream::new(&changing).unwrap();

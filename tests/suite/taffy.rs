@@ -3,7 +3,7 @@
 use crate::common::{hash_of, mix};
 use crate::grown::{self, assert_all, insert, spread, unmix};
 use petal::kinds::taffy::sizing::Growing;
-use petal::{Image, Spec, Status, create, registry};
+use petal::{Filter, Image, Spec, Status, registry};
 
 fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
     grown::spec("taffy", capacity, rate, parameters)
@@ -14,9 +14,9 @@ fn spec(capacity: u64, rate: f64, parameters: &[(&str, f64)]) -> Spec {
 #[test]
 fn unions_grow_where_they_must() {
     let spec = spec(1000, 0.01, &[("fingerprint_bits", 16.0)]);
-    let mut small = create(&spec).unwrap();
+    let mut small = Filter::new(&spec).unwrap();
     insert(&mut small, 0..3500);
-    let (mut large, mut from, mut grown) = (create(&spec).unwrap(), 1 << 32, 0);
+    let (mut large, mut from, mut grown) = (Filter::new(&spec).unwrap(), 1 << 32, 0);
     // There are 64 parts, each of which is full with 15,360 entries.
     for keys in (0..=30).map(|i| 930_000 + 2000 * i) {
         insert(&mut large, from..(1 << 32) + keys);
@@ -36,7 +36,7 @@ fn unions_grow_where_they_must() {
 fn it_grows_on_when_tails_have_ended() {
     for (rate, most) in [(0.1, 3_000_000), (0.3, 1_000_000)] {
         let spec = spec(1, rate, &[]);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         insert(&mut filter, 0..most);
         filter.verify().unwrap();
         assert_all(&filter, 0..most);
@@ -52,7 +52,7 @@ fn it_grows_on_when_tails_have_ended() {
 fn a_segment_that_is_ahead_lets_all_others_be_divided_first() {
     for (segment, refused) in [(0, None), (1, None), (1, Some(Status::Full))] {
         let spec = spec(30_000, 0.01, &[]);
-        let mut filter = create(&spec).unwrap();
+        let mut filter = Filter::new(&spec).unwrap();
         let (even, bits) = (16_000, if refused.is_some() { 3 } else { 1 });
         // 2^11 buckets and 6 bits of a fingerprint: the bits after these choose the segment.
         let ahead = (even..60_000).map(|i| spread(mix(i), 17, bits) | segment << 17);

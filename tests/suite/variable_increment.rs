@@ -5,7 +5,7 @@ use crate::common::{image, mix};
 use crate::specification::check;
 use petal::kinds::variable_increment::sizing::{self, Refusals};
 use petal::kinds::variable_increment::{self, INCREMENTS, ROW, SEQUENCE};
-use petal::{Filter, HashFunction, Image, Keys, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Keys, Spec, Status};
 
 /// A filter with this number of cells, this sequence of increments, and this number of cells per key.
 fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
@@ -15,7 +15,7 @@ fn filter(sequence: &str, increments: u64, cells: u64, hashes: u32) -> Filter {
     let mut spec = Spec { kind, bits: cells * u64::from(width), hashes, hash, ..Spec::default() };
     spec.set(&SEQUENCE, number).unwrap();
     spec.set(&INCREMENTS, increments as f64).unwrap();
-    create(&spec).unwrap()
+    Filter::new(&spec).unwrap()
 }
 
 fn expected(filter: &Filter, keys: u64) -> f64 {
@@ -183,7 +183,7 @@ fn sizes_are_the_least() {
     }
     let mut spec = filter("b_2", 8, 100, 3).base().spec();
     spec.set(&INCREMENTS, 16.0).unwrap();
-    let error = create(&spec).err().unwrap();
+    let error = Filter::new(&spec).err().unwrap();
     assert_eq!(
         (error.status(), error.message()),
         (Status::Contradiction, "increments = 16 goes with sequence = d_l only")

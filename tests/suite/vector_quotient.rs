@@ -7,7 +7,7 @@ use petal::blocks::fingerprint_table::FingerprintTable;
 use petal::kinds::vector_quotient::layout::{Blocks, VectorQuotient, block};
 use petal::kinds::vector_quotient::{self, ROW, TAG_BITS};
 use petal::simd::{Instructions, available};
-use petal::{Filter, HashFunction, Image, Keys, Secret, Spec, Status, create};
+use petal::{Filter, HashFunction, Image, Keys, Secret, Spec, Status};
 
 /// A spec with this number of blocks, and of bits of a tag.
 fn spec(blocks: u64, tag_bits: u32) -> Spec {
@@ -74,7 +74,7 @@ fn a_block_is_lists_of_tags() {
 
 /// A table with this number of blocks and an instruction set, and its words.
 fn table(blocks: u64, tag_bits: u32, instructions: Instructions) -> (VectorQuotient, Vec<u64>) {
-    let geometry = *create(&spec(blocks, tag_bits)).unwrap().base().geometry();
+    let geometry = *Filter::new(&spec(blocks, tag_bits)).unwrap().base().geometry();
     (VectorQuotient::of(&geometry, instructions).unwrap().unwrap(), vec![0; geometry.payload_bytes as usize / 8])
 }
 
@@ -91,7 +91,7 @@ fn tables_take_more_than_they_promise() {
         for capacity in (1..40).map(|i| 20 * i).chain([1000, 3000]) {
             for trial in 0..trials {
                 let blocks = vector_quotient::sizing::blocks_for(capacity, tag_bits).unwrap();
-                let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+                let mut filter = Filter::new(&spec(blocks, tag_bits)).unwrap();
                 for key in 0..capacity {
                     assert!(filter.insert_hash(mix(mix(trial) ^ key)).is_ok(), "{key} of {capacity}, trial {trial}");
                 }
@@ -106,7 +106,7 @@ fn rates_are_those_of_the_formula() {
     // Each row has tag bits, and the literature's rate and bits per key.
     for (tag_bits, known, bits) in [(8, 0.00436, 11.47), (16, 2.2e-5, 19.66)] {
         let blocks = 1 << 15;
-        let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+        let mut filter = Filter::new(&spec(blocks, tag_bits)).unwrap();
         let keys = (0.93 * (blocks * vector_quotient::sizing::block(tag_bits).0) as f64) as u64;
         let each = filter.base().geometry().bits as f64 / keys as f64;
         assert!((each / bits - 1.0).abs() < 1e-3, "{each} bits a key");
@@ -133,7 +133,7 @@ fn rates_are_those_of_the_formula() {
 fn full_tables_are_as_specified() {
     for tag_bits in [8, 16] {
         for blocks in [4, 6, 10, 50] {
-            let mut filter = create(&spec(blocks, tag_bits)).unwrap();
+            let mut filter = Filter::new(&spec(blocks, tag_bits)).unwrap();
             let slots = blocks * vector_quotient::sizing::block(tag_bits).0;
             let mut hashes: Vec<u64> = (0..slots).map(|i| mix(i ^ blocks << 40)).collect();
             hashes.sort_unstable();
@@ -154,7 +154,7 @@ fn copies_fill_a_pair_of_blocks() {
 
 #[test]
 fn a_removal_of_an_absent_key_loses_one_other_at_most() {
-    copies::are_lost_one_by_one(create(&spec(24, 8)).unwrap(), 1000, 39_000, 1);
+    copies::are_lost_one_by_one(Filter::new(&spec(24, 8)).unwrap(), 1000, 39_000, 1);
 }
 
 /// An attacker who knows the hash function can fill two blocks with chosen distinct keys. Under a secret key the same
@@ -164,7 +164,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     const SECRET: Secret = *b"nobody knows it.";
     let sized = |hash, key| Spec { kind: Some(ROW.kind), capacity: 2000, hash, secret: key, ..Spec::default() };
     let public = sized(HashFunction::Xxh3, None);
-    let mut attacked = create(&public).unwrap();
+    let mut attacked = Filter::new(&public).unwrap();
     let shape = Blocks::of_geometry(attacked.base().geometry()).unwrap();
     let hasher = public.hasher().unwrap();
     let target = shape.place(hasher.hash_u64(0).unwrap());
@@ -176,7 +176,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
     let chosen: Vec<u64> = (0..).filter(is_same).take(most + 1).collect();
     let refused = |filter: &mut Filter| chosen.iter().filter(|key| is_full(filter.insert_u64(**key))).count();
     assert_eq!(refused(&mut attacked), 1, "the last has no place in a table that is nearly empty");
-    let mut keyed = create(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
+    let mut keyed = Filter::new(&sized(HashFunction::SipHash13, Some(SECRET))).unwrap();
     assert_eq!(refused(&mut keyed), 0);
     assert_eq!(keyed.statistics().taken, chosen.len() as u64);
 }
@@ -186,7 +186,7 @@ fn chosen_keys_fill_a_pair_of_blocks_only_under_a_known_hash() {
 fn sizes_are_what_is_asked() {
     let kind = Some(ROW.kind);
     let refused = |spec: Spec, status, part: &str| {
-        let error = create(&spec).err().unwrap();
+        let error = Filter::new(&spec).err().unwrap();
         assert_eq!(error.status(), status);
         assert!(error.message().contains(part), "{error}");
     };
@@ -203,13 +203,13 @@ fn sizes_are_what_is_asked() {
     refused(tiny, Status::Contradiction, "bits = 512 do not hold two blocks of 512");
     // An odd block stays unused.
     let odd =
-        |blocks: u64| create(&Spec { bits: 512 * blocks, ..spec(2, 8) }).unwrap().expected_false_positive_rate(90);
+        |blocks: u64| Filter::new(&Spec { bits: 512 * blocks, ..spec(2, 8) }).unwrap().expected_false_positive_rate(90);
     assert_eq!(odd(2), odd(3));
     for (capacity, tag_bits) in [(500, 16), (900, 8), (90_000, 8)] {
-        let filter = create(&Spec { kind, bits: 10_240, capacity, ..Spec::default() }).unwrap();
+        let filter = Filter::new(&Spec { kind, bits: 10_240, capacity, ..Spec::default() }).unwrap();
         assert_eq!(filter.base().geometry().words[0], tag_bits, "{capacity} keys");
         let read = filter.base().spec();
-        assert_eq!(create(&read).unwrap().base().geometry(), filter.base().geometry());
+        assert_eq!(Filter::new(&read).unwrap().base().geometry(), filter.base().geometry());
     }
     // A size for a rate keeps the rate, and is no larger than needed.
     for (rate, tag_bits, each) in [(0.01, 8, 10.84), (0.0046, 8, 10.87), (0.002, 16, 18.8), (1e-5, 16, 50.0)] {
@@ -225,7 +225,7 @@ fn sizes_are_what_is_asked() {
 #[test]
 fn damaged_blocks_are_found() {
     for tag_bits in [8, 16] {
-        let mut filter = create(&spec(4, tag_bits)).unwrap();
+        let mut filter = Filter::new(&spec(4, tag_bits)).unwrap();
         (0..60).for_each(|key| assert!(filter.insert_hash(mix(key)).is_ok()));
         let geometry = *filter.base().geometry();
         let words: Vec<u64> =

@@ -2,7 +2,7 @@
 
 use crate::common::{golden, image as bytes, mix};
 use petal::sketch::riblt::ROW;
-use petal::{KeyListing, Keys, Mode, OpenOptions, Sketch, Spec, Status, Stream, create_sketch, load_as};
+use petal::{KeyListing, Keys, Mode, OpenOptions, Sketch, Spec, Status, Stream, load_as};
 use std::collections::BTreeSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -20,7 +20,7 @@ fn key(key_bytes: usize, i: u64) -> Vec<u8> {
 }
 
 fn of(spec: &Spec, keys: &Set) -> Sketch {
-    let mut sketch = create_sketch(spec).unwrap();
+    let mut sketch = Sketch::new(spec).unwrap();
     keys.iter().for_each(|key| sketch.insert(key).unwrap());
     sketch
 }
@@ -56,18 +56,18 @@ fn whole_keys_are_listed() {
         // A batch does the same as single keys, and an image gives the sketch back.
         let flat: Vec<u8> = theirs.iter().flatten().copied().collect();
         let offsets: Vec<u64> = (0..=theirs.len()).map(|i| (i * key_bytes) as u64).collect();
-        let mut batch = create_sketch(&spec).unwrap();
+        let mut batch = Sketch::new(&spec).unwrap();
         assert_eq!(batch.insert_batch(&Keys::Bytes { bytes: &flat, offsets: &offsets }).keys, theirs.len());
         assert_eq!(bytes(&batch), bytes(&second));
         let offsets: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
-        let mut batch = create_sketch(&spec).unwrap();
+        let mut batch = Sketch::new(&spec).unwrap();
         assert_eq!(batch.insert_batch(&Keys::Bytes32 { bytes: &flat, offsets: &offsets }).keys, theirs.len());
         assert_eq!(bytes(&batch), bytes(&second));
         let loaded: Sketch = load_as(&bytes(&second), &OpenOptions::default()).unwrap();
         assert_eq!((bytes(&loaded), loaded.key_bytes()), (bytes(&second), key_bytes));
         // With kept keys, later symbols come from them.
         let few = Spec { bits: spec.bits / 20, ..spec };
-        let [mut first, mut second] = [(); 2].map(|()| create_sketch(&few).unwrap());
+        let [mut first, mut second] = [(); 2].map(|()| Sketch::new(&few).unwrap());
         for (sketch, keys) in [(&mut first, &ours), (&mut second, &theirs)] {
             sketch.keep_keys().unwrap();
             for key in keys.iter().chain(keys) {
@@ -94,7 +94,7 @@ fn whole_keys_are_listed() {
 /// Keys of another length are refused, and hashes. Numbers are keys of 8 bytes.
 #[test]
 fn other_keys_are_refused() {
-    let mut sketch = create_sketch(&spec(16, 30)).unwrap();
+    let mut sketch = Sketch::new(&spec(16, 30)).unwrap();
     let before = bytes(&sketch);
     for outcome in [sketch.insert(b"short"), sketch.remove(&[1; 17]), sketch.insert_u64(5), sketch.remove_u64(5)] {
         let error = outcome.unwrap_err();
@@ -115,19 +115,19 @@ fn other_keys_are_refused() {
     assert_eq!((taken.keys, taken.outcome.unwrap_err().status()), (1, Status::OutOfRange));
     assert_eq!(with(&sketch.list_keys().unwrap(), 16, 1), BTreeSet::from([vec![7; 16]]));
     assert_eq!(sketch.list().unwrap_err().status(), Status::Unsupported);
-    let numbers = create_sketch(&Spec { kind: Some(ROW.kind), bits: 1920, ..Spec::default() }).unwrap();
+    let numbers = Sketch::new(&Spec { kind: Some(ROW.kind), bits: 1920, ..Spec::default() }).unwrap();
     assert_eq!((numbers.list_keys().unwrap_err().status(), numbers.key_bytes()), (Status::Unsupported, 0));
-    let mut eight = create_sketch(&spec(8, 30)).unwrap();
+    let mut eight = Sketch::new(&spec(8, 30)).unwrap();
     eight.insert_u64(0x0102_0304_0506_0708).unwrap();
     eight.remove(b"8 bytes.").unwrap();
     let listing = eight.list_keys().unwrap();
     assert_eq!(listing.keys, [*b"8 bytes.", [8, 7, 6, 5, 4, 3, 2, 1]].concat());
     assert_eq!(listing.signs, [-1, 1]);
     // Sketches of other keys do not combine.
-    let error = eight.subtract(&create_sketch(&spec(16, 30)).unwrap()).unwrap_err();
+    let error = eight.subtract(&Sketch::new(&spec(16, 30)).unwrap()).unwrap_err();
     assert_eq!(error.status(), Status::Incompatible);
     let wrong = |spec: Spec, part: &str| {
-        let error = create_sketch(&spec).unwrap_err();
+        let error = Sketch::new(&spec).unwrap_err();
         assert!(error.status() == Status::OutOfRange && error.to_string().contains(part), "{error}");
     };
     wrong(spec(7, 30), "key_bytes = 7");
@@ -140,7 +140,7 @@ fn other_keys_are_refused() {
 fn symbols_across_regions_are_marked() {
     let (folder, spec) = (tempfile::tempdir().unwrap(), spec(50, 2000));
     let path = folder.path().join("sketch");
-    create_sketch(&spec).unwrap().save(&path).unwrap();
+    Sketch::new(&spec).unwrap().save(&path).unwrap();
     for i in 0..300 {
         let mut sketch: Sketch =
             petal::open_as(&path, &OpenOptions { mode: Mode::Write, ..OpenOptions::default() }).unwrap();
@@ -178,7 +178,7 @@ fn specified(key_bytes: usize, count: usize, changes: &[(Vec<u8>, i64)]) -> Vec<
 fn golden_images_are_what_the_format_says() {
     for key_bytes in [8, 16, 33, 64] {
         let spec = Spec { seed: 42, capacity: 10, ..spec(key_bytes, 41) };
-        let mut sketch = create_sketch(&spec).unwrap();
+        let mut sketch = Sketch::new(&spec).unwrap();
         let mut changes: Vec<(Vec<u8>, i64)> = (0..7).map(|i| (key(key_bytes, i), 1)).collect();
         changes[3].1 = -1;
         for (key, count) in &changes {

@@ -70,7 +70,7 @@ pub fn compare(n: u64, effort: &Effort, wants: &dyn Fn(&str) -> bool) -> Result<
     for row in KINDS.into_iter().filter(|row| wants(row.name)) {
         let about = |message: String| format!("{}: {message}", row.name);
         let spec = Spec { kind: Some(row.kind), capacity: n, false_positive_rate: RATE, ..Spec::default() };
-        let mut filter = petal::create(&spec).map_err(|error| about(error.to_string()))?;
+        let mut filter = petal::Filter::new(&spec).map_err(|error| about(error.to_string()))?;
         let geometry = *filter.base().geometry();
         let mut end = 3 * n;
         insert(&mut filter, (0, end), false, &mut buffer).map_err(about)?;

@@ -116,7 +116,7 @@ fn by_rate(row: &Row, setting: Option<(&Parameter, f64)>, slots: u64, in_batches
 }
 
 fn petal(spec: petal::Result<Spec>, in_batches: bool) -> Result<Table, String> {
-    let filter = spec.and_then(|spec| petal::create(&spec)).map_err(|error| error.to_string())?;
+    let filter = spec.and_then(|spec| petal::Filter::new(&spec)).map_err(|error| error.to_string())?;
     let bits = filter.base().geometry().bits;
     Ok(Table::Petal { filter: Box::new(filter), bits, in_batches })
 }

@@ -92,7 +92,7 @@ fn kinds(wants: &dyn Fn(&str) -> bool) -> impl Iterator<Item = (&'static Row, &'
 
 fn make(row: &Row, capacity: u64) -> Result<Filter, String> {
     let spec = Spec { kind: Some(row.kind), capacity, false_positive_rate: RATE, ..Spec::default() };
-    petal::create(&spec).map_err(|error| error.to_string())
+    petal::Filter::new(&spec).map_err(|error| error.to_string())
 }
 
 /// Inserts the first `n` keys, one by one or in batches, and returns nanoseconds for each.

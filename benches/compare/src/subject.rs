@@ -115,12 +115,12 @@ const OTHERWISE: f64 = 0.01;
 /// bits a key says how many.
 ///
 /// # Errors
-/// As [`petal::create`].
+/// As [`petal::Filter::new`].
 pub fn petal(row: &'static Row, size: &Size, kernel: Kernel) -> petal::Result<Box<dyn Subject>> {
     let wanted = spec(row, size, kernel);
-    let filter = match petal::create(&wanted) {
+    let filter = match petal::Filter::new(&wanted) {
         Err(error) if error.status() == Status::Contradiction => {
-            petal::create(&Spec { bits: 0, false_positive_rate: OTHERWISE, ..wanted })?
+            petal::Filter::new(&Spec { bits: 0, false_positive_rate: OTHERWISE, ..wanted })?
         }
         made => made?,
     };

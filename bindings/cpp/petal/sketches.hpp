@@ -54,7 +54,7 @@ struct value_listing {
 };
 
 /// What a sketch says of one number.
-struct found {
+struct sketch_answer {
   /// One of PETAL_SKETCH_PRESENCE_*.
   petal_sketch_presence presence = PETAL_SKETCH_PRESENCE_UNKNOWN;
   /// The number with its sign and its value, which are 0 unless the number is there.
@@ -142,9 +142,9 @@ class sketch : public detail::image_owner<sketch, petal_sketch> {
   /// What the sketch says of a key: whether it is there, with its sign and value, or is absent, or that the sketch
   /// cannot say. Kinds but `iblt` refuse this.
   template <class Key>
-  result<found> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
-    return detail::with_key(key, [this](auto one) noexcept -> result<found> {
-      return detail::output(found{}, [&](found *to, petal_error *error) noexcept {
+  result<sketch_answer> try_find(const Key &key) const noexcept(detail::is_nothrow_key<Key>()) {
+    return detail::with_key(key, [this](auto one) noexcept -> result<sketch_answer> {
+      return detail::output(sketch_answer{}, [&](sketch_answer *to, petal_error *error) noexcept {
         return detail::get_from_sketch(get(), one, &to->presence, &to->pair, error);
       });
     });

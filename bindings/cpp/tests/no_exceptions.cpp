@@ -122,7 +122,7 @@ void sessions() {
     CHECK((is_our_turn ? theirs : ours).try_receive(*(is_our_turn ? ours : theirs).try_send()));
   }
   const auto listed = *ours.try_differences();
-  CHECK(listed.size() == 1 && listed[0].number == 5 && listed[0].count == -1);
+  CHECK(listed.size() == 1 && listed[0].number == 5 && listed[0].sign == -1);
   CHECK(ours.try_statistics()->their_count == 1 && !ours.try_send() && !petal::session().try_statistics());
 }
 

@@ -52,7 +52,7 @@ TEST(Sketches, FindSingleNumbers) {
   sketch.insert("apple");
   sketch.remove(7);
   EXPECT_EQ(sketch.value_bits(), 0u);
-  const petal::found apple = sketch.find(std::string("apple"));
+  const petal::sketch_answer apple = sketch.find(std::string("apple"));
   EXPECT_EQ(apple.presence, PETAL_SKETCH_PRESENCE_PRESENT);
   EXPECT_EQ(apple.pair.number, petal::spec().hash("apple").value);
   EXPECT_EQ(apple.pair.sign, 1);

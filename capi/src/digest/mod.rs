@@ -52,7 +52,7 @@ pub unsafe extern "C" fn petal_digest_new(
     digest: *mut *mut petal_digest,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give digest, given spec], digest.made(|| petal_core::create_digest(&spec)))
+    boundary!(error, [spec, give digest, given spec], digest.made(|| petal_core::Digest::new(&spec)))
 }
 
 /// Frees a digest. If you changed an image in place, this function brings the image up to date first. Call

@@ -110,7 +110,7 @@ pub extern "C" fn petal_filter_with_capacity(capacity: u64, false_positive_rate:
     let out = &raw mut filter;
     // The status says no more than the NULL.
     let _ = boundary!(NO_ERROR, [give out], {
-        out.made(|| petal_core::create(&Spec::with_capacity(capacity, false_positive_rate)?))
+        out.made(|| petal_core::Filter::new(&Spec::with_capacity(capacity, false_positive_rate)?))
     });
     filter
 }

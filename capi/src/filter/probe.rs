@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn panics_in_calls_of_one_key_stop_at_the_boundary() {
-        let make = || petal_core::create(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
+        let make = || petal_core::Filter::new(&Spec::with_capacity(100, 0.01).unwrap()).unwrap();
         let key = b"key".as_ptr().cast();
         type Insertion = unsafe fn(*mut petal_filter, *mut bool) -> petal_status;
         // SAFETY: the handles live, and the key has three bytes.

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn petal_index_new(
     index: *mut *mut petal_index,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give index, given spec], index.made(|| petal_core::create_index(&spec)))
+    boundary!(error, [spec, give index, given spec], index.made(|| petal_core::Index::new(&spec)))
 }
 
 /// Frees an index. If you changed an image in place, this function brings the image up to date first. Call

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn petal_map_new(
     map: *mut *mut petal_map,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give map, given spec], map.made(|| petal_core::create_map(&spec)))
+    boundary!(error, [spec, give map, given spec], map.made(|| petal_core::Map::new(&spec)))
 }
 
 /// Gives a key one more value: the map joins all values of the key as its parameter lattice says. `changed`, nullable,

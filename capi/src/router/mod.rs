@@ -62,7 +62,7 @@ pub unsafe extern "C" fn petal_router_new(
     router: *mut *mut petal_router,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give router, given spec], router.made(|| petal_core::create_router(&spec, node)))
+    boundary!(error, [spec, give router, given spec], router.made(|| petal_core::Router::new(&spec, node)))
 }
 
 /// Frees a router. If you changed an image in place, this function brings the image up to date first. Call

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn petal_sketch_new(
     sketch: *mut *mut petal_sketch,
     error: *mut petal_error,
 ) -> petal_status {
-    boundary!(error, [spec, give sketch, given spec], sketch.made(|| petal_core::create_sketch(&spec)))
+    boundary!(error, [spec, give sketch, given spec], sketch.made(|| petal_core::Sketch::new(&spec)))
 }
 
 /// Frees a sketch. If you changed an image in place, this function brings the image up to date first. Call

@@ -836,7 +836,7 @@ fn kinds(handle: petal::Handle) -> Vec<PossibleValue> {
 fn about_count() -> String {
     let greatest = petal::registry::FILTERS.iter().filter_map(|row| {
         let spec = petal::Spec { kind: Some(row.kind), ..petal::Spec::with_capacity(1, 0.5).ok()? };
-        let most = petal::create(&spec).ok()?.kind().as_count()?.greatest_count();
+        let most = petal::Filter::new(&spec).ok()?.kind().as_count()?.greatest_count();
         Some(format!("{most} for {}", row.name))
     });
     let greatest: Vec<String> = greatest.collect();

@@ -207,7 +207,7 @@ fn greet(channel: &mut Channel, separator: u8) -> Outcome<Secret> {
 fn sketch_of(records: &Records, key: &Secret) -> Outcome<Sketch> {
     let kind: Option<KindId> = petal::registry::find_name(RIBLT).map(|row| row.kind);
     let spec = Spec { kind, bits: ONE_SYMBOL, hash: HashFunction::SipHash13, secret: Some(*key), ..Spec::default() };
-    let mut sketch = petal::create_sketch(&spec)?;
+    let mut sketch = petal::Sketch::new(&spec)?;
     sketch.keep_keys()?;
     let mut hashes = [0; 1024];
     for digests in records.digests().chunks(hashes.len()) {

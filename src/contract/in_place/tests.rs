@@ -2,7 +2,7 @@
 
 use crate::format::{REGION_BYTES, tests::READ};
 use crate::storage::failing::FLUSHES_LEFT;
-use crate::{Filter, HashFunction, Image, Mode, OpenOptions, Spec, Status, create, open};
+use crate::{Filter, HashFunction, Image, Mode, OpenOptions, Spec, Status, open};
 use std::path::Path;
 
 const REGIONS: usize = 100;
@@ -11,7 +11,7 @@ fn file(folder: &tempfile::TempDir) -> std::path::PathBuf {
     let bits = 8 * (REGIONS * REGION_BYTES) as u64;
     let path = folder.path().join("filter.petal");
     let spec = Spec { bits, hashes: 6, hash: HashFunction::External, ..Spec::default() };
-    create(&spec).unwrap().save(&path).unwrap();
+    Filter::new(&spec).unwrap().save(&path).unwrap();
     path
 }
 

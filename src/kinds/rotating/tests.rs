@@ -4,7 +4,7 @@ use super::shared::Moment;
 use super::{CLOCK, GENERATIONS, ROW, TOUCH};
 use crate::bits::mix;
 use crate::handle::image::Image;
-use crate::{Filter, HashFunction, Spec, create};
+use crate::{Filter, HashFunction, Spec};
 use std::cell::RefCell;
 
 type Others = Box<dyn FnOnce()>;
@@ -31,7 +31,7 @@ fn filter(generations: u64, touch: u64, clock: u64) -> &'static Filter {
     for (parameter, value) in [(&GENERATIONS, generations), (&TOUCH, touch), (&CLOCK, clock)] {
         spec.set(parameter, value as f64).unwrap();
     }
-    Box::leak(Box::new(create(&spec).unwrap()))
+    Box::leak(Box::new(Filter::new(&spec).unwrap()))
 }
 
 fn for_each_filter(test: impl Fn(&'static Filter, u64, bool)) {

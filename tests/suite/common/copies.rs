@@ -1,7 +1,7 @@
 //! Properties of every table whose entries are copies of keys' fingerprints.
 
 use super::{image, mix};
-use petal::{Filter, Image, Result, Spec, Status, create};
+use petal::{Filter, Image, Result, Spec, Status};
 
 /// Whether an insertion is refused for want of room. No other refusal is allowed.
 pub fn is_full(outcome: Result<bool>) -> bool {
@@ -18,7 +18,7 @@ pub fn is_full(outcome: Result<bool>) -> bool {
 /// after the removal of all.
 #[track_caller]
 pub fn are_held(spec: &Spec, most: u64) {
-    let mut filter = create(spec).unwrap();
+    let mut filter = Filter::new(spec).unwrap();
     for copies in 0..most {
         assert_eq!(filter.count_hash(7).unwrap(), copies);
         assert_eq!(filter.insert_hash(7).unwrap(), copies == 0);
@@ -35,7 +35,7 @@ pub fn are_held(spec: &Spec, most: u64) {
         assert_eq!(filter.count_hash(7).unwrap(), copies);
     }
     assert!(!filter.remove_hash(7).unwrap());
-    assert_eq!(image(&filter), image(&create(spec).unwrap()));
+    assert_eq!(image(&filter), image(&Filter::new(spec).unwrap()));
 }
 
 /// Asserts what the documents say about removing a key that was never inserted. The removal is refused if the lookup

@@ -115,7 +115,7 @@ impl Task {
     fn run(&self) -> Outcome {
         let mut builder = Builder::new(&self.spec, BuilderOptions::default()).expect("a possible spec");
         // Filters that are made empty are filled by insertion, the others by the builder.
-        let mut filter = petal::create(&self.spec).ok();
+        let mut filter = petal::Filter::new(&self.spec).ok();
         let mut batch = Batch::default();
         let chunks = self.keys.div_ceil(CHUNK as u64);
         let start = |chunk: u64| self.first + chunk * CHUNK as u64;

@@ -122,13 +122,13 @@ fn bits_of_a_key(row: &'static Row, subject: &Subject) -> petal::Result<(u64, Ve
     let mut before = Vec::new();
     let made = match (row.is_map(), row.is_made_empty()) {
         _ if row.handle() == Handle::Sketch => {
-            let mut sketch = petal::create_sketch(&spec)?;
+            let mut sketch = petal::Sketch::new(&spec)?;
             before = numbers(sketch.base().words().shared());
             sketch.insert(KEY)?;
             Made::Sketch(sketch)
         }
         (false, true) => {
-            let mut filter = petal::create(&spec)?;
+            let mut filter = petal::Filter::new(&spec)?;
             before = numbers(filter.base().words().shared());
             if is_integer {
                 filter.insert_u64(INTEGER)?
@@ -147,7 +147,7 @@ fn bits_of_a_key(row: &'static Row, subject: &Subject) -> petal::Result<(u64, Ve
             Made::Filter(builder.finish()?)
         }
         (true, true) => {
-            let mut map = petal::create_map(&spec)?;
+            let mut map = petal::Map::new(&spec)?;
             map.put(KEY, VALUE)?;
             Made::Map(map)
         }

@@ -91,7 +91,7 @@ fn numbers() -> impl Iterator<Item = u64> {
 
 /// A filter at each of these numbers: keys, the rate then, bits of a key.
 fn grown(spec: &Spec) -> petal::Result<Vec<(f64, f64, f64)>> {
-    let (mut filter, mut next, mut points) = (petal::create(spec)?, 0, Vec::new());
+    let (mut filter, mut next, mut points) = (petal::Filter::new(spec)?, 0, Vec::new());
     for keys in numbers() {
         while next < keys {
             filter.insert_u64(next)?;

@@ -55,7 +55,7 @@ pub fn draw() -> petal::Result<String> {
 /// The bits that one key sets in a filter of a kind, `hashes` of them.
 fn bits_of_a_key(name: &str, hashes: u32) -> petal::Result<Vec<u64>> {
     let row = registry::find_name(name).expect("the kinds that are drawn exist");
-    let mut filter = petal::create(&Spec { kind: Some(row.kind), bits: LINES * LINE, hashes, ..Spec::default() })?;
+    let mut filter = petal::Filter::new(&Spec { kind: Some(row.kind), bits: LINES * LINE, hashes, ..Spec::default() })?;
     filter.insert(b"petal")?;
     let words = filter.base().words().shared();
     let set = |bit: &u64| words[(bit / 64) as usize].load(Ordering::Relaxed) >> (bit % 64) & 1 == 1;

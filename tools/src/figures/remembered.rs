@@ -60,7 +60,7 @@ pub fn draw() -> petal::Result<String> {
         for (parameter, value) in parameters {
             spec.set(row.parameter(parameter).expect("it has that"), *value)?;
         }
-        let filter = petal::create(&spec)?;
+        let filter = petal::Filter::new(&spec)?;
         let point = |i: u32| {
             let age = REACH * f64::from(i) / f64::from(STEPS);
             at(age, 1.0 - filter.expected_false_negative_rate((age * WINDOW as f64) as u64))

@@ -18,7 +18,7 @@
     try_remove_batch(keys, done).value();
   }
   template <class Key>
-  found find(const Key &key) const {
+  sketch_answer find(const Key &key) const {
     return try_find(key).value();
   }
   std::uint32_t value_bits() const { return try_value_bits().value(); }

@@ -5,7 +5,7 @@ use crate::memory::text;
 use crate::outcome::{answer, answer_real, run};
 use petal::format::image_bytes;
 use petal::{
-    Builder, BuilderOptions, Error, HashFunction, KindId, MapBuilder, Result, Secret, Spec, Status, create, create_map,
+    Builder, BuilderOptions, Error, Filter, HashFunction, KindId, Map, MapBuilder, Result, Secret, Spec, Status,
     expected_false_positive_rate, geometry, parameter_of, registry, row_of,
 };
 
@@ -139,7 +139,7 @@ pub extern "C" fn petal_spec_size(handle: u32, keys: u64) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn petal_create(handle: u32, is_map: bool) -> i32 {
     run(|| match take(handle)? {
-        Held::Spec(spec) => hold(if is_map { Held::Map(create_map(&spec)?) } else { Held::Filter(create(&spec)?) }),
+        Held::Spec(spec) => hold(if is_map { Held::Map(Map::new(&spec)?) } else { Held::Filter(Filter::new(&spec)?) }),
         other => Err(not_for(&other, "be made")),
     })
 }

@@ -25,7 +25,7 @@ pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal>
     let is_map = petal::row_of(&spec)?.is_map();
     key.set(Value::make(|| match is_map {
         true => petal::create_as(&spec).map(Stored::Map),
-        false => petal::create(&spec).map(Stored::Filter),
+        false => petal::Filter::new(&spec).map(Stored::Filter),
     })?);
     match spec.secret {
         None => context.replicate_verbatim(),

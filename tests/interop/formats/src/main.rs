@@ -103,7 +103,7 @@ const KEY: &Secret = b"0123456789abcdef";
 /// The filter of this spec with `keys` keys.
 fn filled(spec: &Spec, keys: u64) -> Outcome<Filter> {
     if petal::row_of(spec)?.is_made_empty() {
-        let mut filter = petal::create(spec)?;
+        let mut filter = petal::Filter::new(spec)?;
         for i in 0..keys {
             filter.insert(format!("key-{i}").as_bytes())?;
         }
