@@ -14,6 +14,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .NOTPARALLEL:
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
+.PHONY: packages test-packages release
 .PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
@@ -154,6 +155,18 @@ test-install: ## an archive, Go, npm and cargo each bring a program to run in a 
 	@mkdir -p "$(BUILD)/dist"
 	@packaging/install-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
 
+# DRY=1: only whether everything agrees, which is a stage of `make test-more`. HURRY=1: compiled fast, for tests.
+release: ## everything that a release publishes, made, tried and put into build/release with a list; nothing is published
+	@echo "== $@: packaging/release.sh"
+	@$(HURRIED) packaging/release.sh "$(abspath $(TARGET))" "$(BUILD)" $(if $(DRY),dry)
+
+packages: ## Debian's packages, built in a clean chroot, in build/packages; takes root and mmdebstrap
+	@packaging/packages.sh "$(abspath $(TARGET))" "$(BUILD)/packages"
+
+test-packages: ## the same, then installed in another chroot, used, upgraded and purged
+	@echo "== $@: packaging/packages.sh test"
+	@packaging/packages.sh "$(abspath $(TARGET))" "$(BUILD)/packages" test
+
 # No stage of `make test-all` yet.
 test-windows: ## the library, the command, the tests and the package as Windows programs, under Wine
 	@echo "== $@: tests/windows/run.sh"
@@ -232,6 +245,7 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	$(MAKE) --no-print-directory test-dist
 	$(MAKE) --no-print-directory test-reproducible
 	$(MAKE) --no-print-directory test-install
+	$(MAKE) --no-print-directory test-packages
 
 # AARCH64=package: one part of it, of rust, c and package.
 soak-aarch64: ## the Rust suite, the C tests and the package for aarch64 Linux, whole, in an emulator: some hours

@@ -32,6 +32,7 @@ more)
 60 test-musl
 130 test-node
 120 test-registries PART=sample
+20 release DRY=1
 450 test-go PART=more
 500 test-redis SERVERS=some
 300 test-interop"

@@ -1,4 +1,4 @@
-//! The licences of the crates that are linked into the library and the command, as they are installed with Petal's.
+//! The licences of the crates that are linked into what is installed, as they are installed with Petal's.
 //! Cargo says which crates these are, and their folders have the texts.
 
 use crate::Generated;
@@ -13,10 +13,10 @@ const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
 const OPENING: &str = "\
 Petal itself is licensed under MIT or Apache 2.0: see LICENSE-MIT and LICENSE-APACHE.
-This file lists what else is compiled into the library and the command, each with its licence.
+This file lists what else is compiled into what is installed, each with its licence.
 It is written by `make licences`.
 
-Both contain parts of the Rust standard library, copyright The Rust Project Developers, licensed under
+All of it contains parts of the Rust standard library, copyright The Rust Project Developers, licensed under
 MIT or Apache 2.0; the Rust distribution has the licences of what that library is made of.
 ";
 
@@ -26,6 +26,7 @@ struct Crate {
     version: String,
     /// An SPDX expression.
     licence: String,
+    repository: String,
     folder: PathBuf,
 }
 
@@ -34,17 +35,21 @@ struct Crate {
 /// # Errors
 /// Says which command failed, or which crate has no text of its licence.
 pub fn file(root: &Path) -> Result<Generated, String> {
-    let crates = known(root)?;
-    let library = linked(root, "petal-capi")?;
-    let command = linked(root, "petal-cli")?;
     let mut text = OPENING.to_owned();
     let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for (title, names) in [("libpetal", &library), ("the command petal", &command)] {
+    for (title, folder, package) in [
+        ("libpetal", "", "petal-capi"),
+        ("the command petal", "", "petal-cli"),
+        ("the module for Redis", "integrations/redis", "petal-redis"),
+    ] {
+        let folder = root.join(folder);
+        let names = linked(&folder, package)?;
+        let crates = known(&folder)?;
         text += &format!("\nIn {title}:\n\n");
         for linked in crates.iter().filter(|known| names.contains(&format!("{} v{}", known.name, known.version))) {
-            let Crate { name, version, licence, folder } = linked;
+            let Crate { name, version, licence, .. } = linked;
             text += &format!("  {name} {version}: {licence}\n");
-            let users = texts.entry(licence_text(folder)?).or_default();
+            let users = texts.entry(licence_text(linked, &crates)?).or_default();
             let user = format!("{name} {version}");
             if !users.contains(&user) {
                 users.push(user);
@@ -74,14 +79,21 @@ pub fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
 
 /// Every crate of other people that the workspace may use, by name.
 fn known(root: &Path) -> Result<Vec<Crate>, String> {
-    let metadata = cargo(root, &["metadata", "--locked", "--format-version=1", "--filter-platform", PLATFORM])?;
+    let what = ["metadata", "--locked", "--all-features", "--format-version=1", "--filter-platform", PLATFORM];
+    let metadata = cargo(root, &what)?;
     let metadata: Value = serde_json::from_str(&metadata).map_err(|error| error.to_string())?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let mut crates = Vec::new();
     for package in packages.iter().filter(|package| !package["source"].is_null()) {
         let text = |key: &str| package[key].as_str().unwrap_or("?").to_owned();
         let folder = Path::new(&text("manifest_path")).parent().map(Path::to_owned).unwrap_or_default();
-        crates.push(Crate { name: text("name"), version: text("version"), licence: text("license"), folder });
+        crates.push(Crate {
+            name: text("name"),
+            version: text("version"),
+            licence: text("license"),
+            repository: text("repository"),
+            folder,
+        });
     }
     crates.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
     Ok(crates)
@@ -94,14 +106,45 @@ fn linked(root: &Path, package: &str) -> Result<BTreeSet<String>, String> {
     Ok(names.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect())
 }
 
-/// The text of a crate's licence: where it may be chosen, MIT.
-fn licence_text(folder: &Path) -> Result<String, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut files: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    files.sort();
-    let named = |part: &str| files.iter().find(|file| file.to_ascii_uppercase().starts_with(part));
-    let file = ["LICENSE-MIT", "LICENCE-MIT", "LICENSE", "LICENCE", "COPYING"].into_iter().find_map(named);
-    let file = file.ok_or_else(|| format!("{} has no licence", folder.display()))?;
-    let text = fs::read_to_string(folder.join(file)).map_err(|error| format!("{file}: {error}"))?;
-    Ok(text.replace('\r', ""))
+/// The text of a crate's licence: where it may be chosen, MIT, and where several hold, all that its folder has. A crate
+/// without a text has that of another one of its repository.
+fn licence_text(linked: &Crate, crates: &[Crate]) -> Result<String, String> {
+    let others = crates.iter().filter(|other| other.repository == linked.repository && other.licence == linked.licence);
+    for Crate { folder, .. } in std::iter::once(linked).chain(others) {
+        let mut files = Vec::new();
+        licence_files(folder, &mut files).map_err(|error| format!("{}: {error}", folder.display()))?;
+        files.sort();
+        if !linked.licence.contains(" AND ") {
+            let named = |part: &&str| {
+                let is_named = |file: &&PathBuf| file.parent() == Some(folder) && upper_name(file).starts_with(*part);
+                files.iter().find(is_named).cloned()
+            };
+            let order = ["LICENSE-MIT", "LICENCE-MIT", "LICENSE", "LICENCE", "COPYING"];
+            files = order.iter().find_map(named).into_iter().collect();
+        }
+        if files.is_empty() {
+            continue;
+        }
+        let read = |file: &PathBuf| fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()));
+        let texts: Vec<String> = files.iter().map(read).collect::<Result<_, _>>()?;
+        return Ok(texts.join("\n").replace('\r', ""));
+    }
+    Err(format!("{} has no licence", linked.folder.display()))
+}
+
+fn upper_name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase()
+}
+
+/// The files below a folder whose names begin with a word for licence.
+fn licence_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            licence_files(&path, files)?;
+        } else if ["LICENSE", "LICENCE", "COPYING"].iter().any(|word| upper_name(&path).starts_with(word)) {
+            files.push(path);
+        }
+    }
+    Ok(())
 }

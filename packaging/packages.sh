@@ -1,0 +1,142 @@
+#!/bin/bash
+# packages.sh CARGO_TARGET_DIRECTORY FOLDER [test]: builds Debian's packages of this tree into FOLDER, in a clean chroot
+# of SUITE (bookworm) without a network. With `test` it then installs them in another one that has no compiler of Rust,
+# compiles and runs a program, loads the module into a server, runs the C tests, upgrades, and purges without a trace.
+#
+# Takes root and mmdebstrap. The chroots' contents are kept in the target directory. HURRY=1 compiles fast what nobody
+# is to use.
+set -uo pipefail
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$1/packages" "$2"
+target=$(cd "$1" && pwd)
+out=$(cd "$2" && pwd)
+part=${3-}
+suite=${SUITE:-bookworm}
+unset CARGO_TARGET_DIR DESTDIR MAKEFLAGS MAKELEVEL MFLAGS CARGO_HOME RUSTUP_HOME
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+log=$work/log
+. "$root/tests/packaging/checks.sh"
+hurry=
+[ -z "${HURRY-}" ] || hurry="CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+CARGO_PROFILE_RELEASE_LTO=off"
+
+if [ "$(id -u)" != 0 ] || ! command -v mmdebstrap >/dev/null; then
+    echo "skipped: Debian's packages: this takes root and mmdebstrap (Debian: mmdebstrap)"
+    finish
+fi
+
+# inside FOLDER COMMAND...: runs it in the chroot, with processes and mounts of its own, and without a network.
+inside() {
+    local place=$1
+    shift
+    unshare --mount --pid --fork --net chroot "$place" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+        HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive $hurry sh -c 'mount -t proc proc /proc && "$@"' sh "$@"
+}
+
+# --- Building --------------------------------------------------------------------------------------------------------
+
+source_package() {
+    "$root/packaging/source.sh" "$work" && mkdir "$work/source" &&
+        tar --extract --file "$work/petal-$version-source.tar.gz" --directory "$work/source" &&
+        mv "$work/petal-$version-source.tar.gz" "$work/source/petal_$version.orig.tar.gz" || return
+    address=$(sed -n 's/^homepage = "\(.*\)"$/\1/p' "$root/Cargo.toml")
+    date=$(date --rfc-email --utc --date="@${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}")
+    cp -R "$root/packaging/debian" "$work/source/petal-$version/debian" && cd "$work/source/petal-$version/debian" &&
+        sed -i "s#@HOMEPAGE@#$address#" control copyright &&
+        sed "s/@VERSION@/$version/; s/@DATE@/$date/" changelog.in >changelog && rm changelog.in
+}
+make_chroot() {
+    [ -s "$target/packages/$suite.tar" ] || mmdebstrap --variant=buildd --include=lintian \
+        --customize-hook='mkdir -p "$1/tmp/petal"' \
+        --customize-hook="copy-in $work/source/petal-$version/debian /tmp/petal" \
+        --customize-hook='chroot "$1" apt-get build-dep --yes --no-install-recommends /tmp/petal' \
+        "$suite" "$target/packages/$suite.tar" || return
+    mkdir "$work/chroot" && tar --extract --file "$target/packages/$suite.tar" --directory "$work/chroot"
+}
+build() {
+    mkdir "$work/chroot/build" && cp -R "$work/source/." "$work/chroot/build/" &&
+        inside "$work/chroot" sh -c "cd /build/petal-$version && dpkg-buildpackage --no-sign" &&
+        cp "$work/chroot/build"/*.deb "$work/chroot/build"/*.dsc "$work/chroot/build"/*.tar.* \
+            "$work/chroot/build"/*.changes "$work/chroot/build"/*.buildinfo "$out/"
+}
+lint() {
+    inside "$work/chroot" sh -c "lintian --fail-on error --allow-root /build/*.changes"
+}
+must "the source package is made" source_package
+must "there is a chroot of $suite with what control asks for" make_chroot
+must "the packages are built there, without a network" build
+check "lintian finds no error" lint
+rm -rf --one-file-system "$work/chroot"
+[ "$part" = test ] || finish
+
+# --- Installing ------------------------------------------------------------------------------------------------------
+
+clean=$work/clean
+make_clean() {
+    [ -s "$target/packages/$suite-clean.tar" ] || mmdebstrap --variant=minbase \
+        --include=gcc,g++,libc6-dev,make,cmake,pkg-config,redis-server,libleveldb1d,autopkgtest,dpkg-dev \
+        "$suite" "$target/packages/$suite-clean.tar" || return
+    mkdir "$clean" && tar --extract --file "$target/packages/$suite-clean.tar" --directory "$clean" &&
+        mkdir "$clean/packages" && cp "$out"/*_"$version"-1_*.deb "$clean/packages/" &&
+        mv "$work/source/petal-$version" "$clean/packages/source"
+}
+must "there is a chroot without Rust" make_clean
+
+files() { (cd "$clean" && find . -xdev \( -path ./proc -o -path ./packages -o -path ./tmp -o -path ./var/cache \
+    -o -path ./var/log -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./root -o -path ./run \
+    -o -name __pycache__ \) -prune -o -print | sort); }
+# The version before: the same files, in packages whose versions are lower.
+before() {
+    mkdir "$clean/packages/before"
+    for package in "$clean"/packages/*.deb; do
+        dpkg-deb --raw-extract "$package" "$work/raw" &&
+            sed -i "s/\(Version: \|(= \|(>= \)$version-1/\1$version-0/g" "$work/raw/DEBIAN/control" &&
+            dpkg-deb -Znone --root-owner-group --build "$work/raw" "$clean/packages/before" >/dev/null || return
+        rm -rf "$work/raw"
+    done
+    inside "$clean" sh -c "dpkg --install /packages/before/*.deb"
+}
+program() {
+    inside "$clean" sh -c "cd /tmp && printf 'apple\npear\n' >words &&
+        cc /usr/share/doc/libpetal-dev/examples/words.c -o words.out \$(pkg-config --cflags --libs petal) &&
+        ./words.out words"
+}
+installed() {
+    inside "$clean" sh -c "dpkg --install /packages/*.deb && dpkg --audit && cd /tmp && ./words.out words" &&
+        program
+}
+shell_command() {
+    inside "$clean" sh -c "cd /tmp && seq 1000 | petal build -o seen.petal && echo 17 | petal check seen.petal &&
+        petal redis --help >/dev/null && test -e /usr/share/man/man1/petal.1.gz"
+}
+module() {
+    ! grep -q petal_redis "$clean/etc/ld.so.cache" || return
+    inside "$clean" sh -c "cat /usr/share/petal/petal-redis.conf >/tmp/redis.conf &&
+        redis-server /tmp/redis.conf --port 0 --unixsocket /tmp/redis.sock --daemonize yes --save '' --dir /tmp \
+            --logfile /tmp/redis.log &&
+        for i in 1 2 3 4 5 6 7 8 9; do sleep 1; redis-cli -s /tmp/redis.sock ping && break; done
+        cat /tmp/redis.log &&
+        test \"\$(redis-cli -s /tmp/redis.sock bf.add seen apple)\" = 1 &&
+        test \"\$(redis-cli -s /tmp/redis.sock bf.exists seen apple)\" = 1 &&
+        redis-cli -s /tmp/redis.sock shutdown"
+}
+c_tests() {
+    inside "$clean" autopkgtest --no-built-binaries /packages/source -- null
+}
+purged() {
+    inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis libpetal0" || return
+    files >"$work/files-after"
+    diff "$work/files-before" "$work/files-after"
+}
+files >"$work/files-before"
+check "the version before is installed" before
+check "examples/c/words.c is compiled with pkg-config, and runs" program
+check "the packages are installed over it, and that program runs as it is, and compiled again" installed
+check "the command runs, with petal redis and man pages" shell_command
+check "Redis loads the module, which ldconfig does not know" module
+check "autopkgtest runs the C tests against the installed library" c_tests
+check "the packages are purged without a trace" purged
+finish
