@@ -22,7 +22,7 @@
 //! | concentration of X | [`bloom::azuma_bound`] | Azuma 1967, Hoeffding; Mitzenmacher and Upfal |
 //! | `(X/m)^k` | [`bloom::from_fill`] | by definition |
 //! | `-(m/k) ln(1 - X/m)` keys | [`bloom::cardinality`] | Swamidass and Baldi 2007 |
-//! | keys in both of two filters | [`crate::compare`] | Papapetrou, Siberski, Nejdl 2010 |
+//! | keys in both of two filters | [`crate::estimate_overlap`] | Papapetrou, Siberski, Nejdl 2010 |
 //! | blocks: a Binomial or Poisson mixture | [`mixture::binomial`], [`mixture::poisson`] | Putze et al. 2009 |
 //! | 512-bit blocks, k of sixteen lanes | `kinds/blocked` | the same, by inclusion and exclusion over the lanes |
 //! | the same with counters | `kinds/counting` | the same, with as many places as a lane has counters |

@@ -15,8 +15,14 @@ use core::sync::atomic::AtomicU64;
 /// The kernels for tags of 8 and of 16 bits, with PDEP.
 pub(super) static KERNELS: [Kernel; 2] = [kernel::<8, Pdep<4>>(), kernel::<16, Pdep<4>>()];
 
-/// The kernels for processors on which PDEP is slow.
-pub(super) static WITHOUT_PDEP: [Kernel; 2] = [kernel::<8, Broadword>(), kernel::<16, Broadword>()];
+/// The kernels for processors on which PDEP is slow, all of them made before 2020. Only lookups are in vectors there,
+/// which keeps the library small.
+pub(super) static WITHOUT_PDEP: [Kernel; 2] = [lookups::<8>(), lookups::<16>()];
+
+const fn lookups<const BITS: u32>() -> Kernel {
+    let Kernel { contains, contains_many, contains_few, .. } = kernel::<BITS, Broadword>();
+    Kernel { contains, contains_many, contains_few, ..kernel::plain::<BITS>() }
+}
 
 const fn kernel<const BITS: u32, S: Select>() -> Kernel {
     Kernel {

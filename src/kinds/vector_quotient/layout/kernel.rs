@@ -27,15 +27,29 @@ pub(super) struct Kernel {
 /// The plain kernels, for tags of 8 and of 16 bits.
 pub(super) static PLAIN: [Kernel; 2] = [plain::<8>(), plain::<16>()];
 
-const fn plain<const BITS: u32>() -> Kernel {
+pub(super) const fn plain<const BITS: u32>() -> Kernel {
     Kernel {
         contains: contains::<BITS, Plain>,
         contains_many: contains_many::<BITS, Plain>,
         contains_few: contains_few::<BITS, Plain>,
-        copies: super::copies::<BITS, Plain>,
-        insert: insert::<BITS, Plain>,
-        remove: remove::<BITS, Plain>,
+        copies: copies_plainly::<BITS>,
+        insert: insert_plainly::<BITS>,
+        remove: remove_plainly::<BITS>,
     }
+}
+
+// Two kernels have these three. Functions that are always inlined would be compiled for each.
+
+fn copies_plainly<const BITS: u32>(blocks: &Blocks, words: &[AtomicU64], hash: u64) -> u64 {
+    super::copies::<BITS, Plain>(blocks, words, hash)
+}
+
+fn insert_plainly<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> Option<bool> {
+    insert::<BITS, Plain>(blocks, words, hash)
+}
+
+fn remove_plainly<const BITS: u32>(blocks: &Blocks, words: &mut [u64], hash: u64) -> bool {
+    remove::<BITS, Plain>(blocks, words, hash)
 }
 
 #[inline(always)]
