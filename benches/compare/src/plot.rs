@@ -168,9 +168,14 @@ fn times(rows: &[&'static Row], records: &[Record], op: &str) -> Vec<Line> {
             let points: Vec<_> = of().map(|record| (record.bytes as f64, record.ns)).collect();
             // A time says little without its rate.
             let Some(largest) = of().next_back() else { continue };
-            let how = if batch { "batches" } else { "single keys" };
+            let how = match batch {
+                true => ", batches",
+                // Another library's calls for many keys say so in their name.
+                false if name.ends_with(", bulk") => "",
+                false => ", single keys",
+            };
             let whose = if largest.peer { "" } else { "Petal " };
-            let name = format!("{whose}{name}, {how} ({} %)", percent(largest.fpr));
+            let name = format!("{whose}{name}{how} ({} %)", percent(largest.fpr));
             let style = if batch { Style::Batch } else { Style::Single };
             lines.push(Line { name, points, style, colour });
         }
