@@ -44,7 +44,7 @@ macro_rules! bytes_of {
                 Self::load_with(bytes, &crate::OpenOptions::default())
             }
 
-            #[doc = concat!("[`", stringify!($handle), "::load`] with the secret key of a keyed hash function. The mode")]
+            #[doc = concat!("[`", stringify!($handle), "::load`] with the secret of a keyed hash function. The mode")]
             /// of the options says nothing here.
             ///
             /// # Errors
