@@ -13,10 +13,17 @@
 //   Petal uses for numbers (XXH3 with a seed of 0).
 // - binaryfusefilter.h of xor_singleheader.
 // - fastfilter_cpp's src: cuckoo/cuckoofilter.h with 12 bits, and bloom/counting_bloom.h with counters of 4 bits.
+// - fastfilter_cpp's src/vqf and src/gqf: vqf_cpp.h with tags of 8 bits, and gqf_cpp.h with remainders of 8 bits.
+// - fastfilter_cpp's src/ribbon: ribbon_impl.h, homogeneous, with rows of 64 bits and 8 columns.
+//
+// The slots of gqf are a power of two, so 1.4e4, 9e5 and 1.4e7 keys fill it as `quotient` (.85). Those of cuckoofilter
+// are too; it doubles them early, so it stands twice, and 1.55e4, 9.9e5 and 1.58e7 keys fill the second as `cuckoo`.
+// ONLY="regular expression" measures the rows with such names, as ONLY=quotient.
 //
 // A figure is nanoseconds a key, the median of nine turns, in which all filters of a size take their part one after the
 // other. Keys come in buffers of 8,192. Up to 10^6 keys a turn of insertions fills the filter; in larger filters it is
-// the last keys. The machine should do nothing else meanwhile.
+// the last keys. Filters that are built of all keys have the time of the whole build instead. The machine should do
+// nothing else meanwhile.
 #include "bench.h"
 
 #include <petal_inline.h>
@@ -25,6 +32,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -44,10 +52,25 @@
 #include <cuckoo/cuckoofilter.h>
 #define HAS_FASTFILTER 1
 #endif
+#if __has_include(<vqf_cpp.h>) && __has_include(<gqf_cpp.h>)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#include <gqf_cpp.h>
+#include <vqf_cpp.h>
+#pragma GCC diagnostic pop
+#define HAS_QUOTIENT 1
+#endif
+#if __has_include(<ribbon_impl.h>)
+#include <ribbon_impl.h>
+#define HAS_RIBBON 1
+#endif
 
 namespace {
 
 constexpr size_t BUFFER = 8192, TURNS = 9;
+
+// The keys of the present size, for filters that are built of all of them.
+std::vector<uint64_t> all_keys;
 
 // A filter that is measured.
 struct Subject {
@@ -88,7 +111,13 @@ struct Petal : Subject {
     spec.kernel = PETAL_KERNEL_AVX2;
 #endif
     if (bits_per_key != 0) spec.bits = bits_of(keys, bits_per_key);
-    if (fingerprint_bits != 0) petal_spec_set(&spec, "fingerprint_bits", fingerprint_bits, nullptr);
+    if (kind == PETAL_KIND_QUOTIENT) {
+      // A load of .95 * .9 of the slots, which is gqf's at the sizes that the head of this file names.
+      spec.capacity = keys * 10 / 9;
+      petal_spec_set(&spec, "remainder_bits", fingerprint_bits, nullptr);
+    } else if (fingerprint_bits != 0) {
+      petal_spec_set(&spec, "fingerprint_bits", fingerprint_bits, nullptr);
+    }
     return spec;
   }
 
@@ -102,13 +131,8 @@ struct Petal : Subject {
     if (!inserts()) {
       wanted.capacity = 0;
       status = petal_builder_new(&wanted, nullptr, &builder, &error);
-      std::vector<uint64_t> some(BUFFER);
-      for (uint64_t first = 0; first < keys && status == PETAL_OK; first += BUFFER) {
-        size_t count = static_cast<size_t>(std::min<uint64_t>(BUFFER, keys - first));
-        for (size_t i = 0; i < count; i++) some[i] = key_at(first + i);
-        petal_keys batch = petal_keys_u64(some.data(), count);
-        status = petal_builder_add_batch(builder, &batch, nullptr, &error);
-      }
+      petal_keys batch = petal_keys_u64(all_keys.data(), static_cast<size_t>(keys));
+      if (status == PETAL_OK) status = petal_builder_add_batch(builder, &batch, nullptr, &error);
       if (status == PETAL_OK) status = petal_builder_finish(builder, &filter, &error);
       petal_builder_free(builder);
     } else {
@@ -218,11 +242,9 @@ struct Fuse8 final : Subject {
   ~Fuse8() override { binary_fuse8_free(&filter); }
   bool inserts() const override { return false; }
   bool make(uint64_t count) override {
-    std::vector<uint64_t> keys(count);
-    for (uint64_t i = 0; i < count; i++) keys[i] = key_at(i);
     binary_fuse8_free(&filter);
     uint32_t size = static_cast<uint32_t>(count);
-    return binary_fuse8_allocate(size, &filter) && binary_fuse8_populate(keys.data(), size, &filter);
+    return binary_fuse8_allocate(size, &filter) && binary_fuse8_populate(all_keys.data(), size, &filter);
   }
   double bits() const override { return 8.0 * filter.ArrayLength; }
   uint64_t contains(const uint64_t *keys, size_t count) override {
@@ -233,13 +255,16 @@ struct Fuse8 final : Subject {
 };
 #endif
 
-#ifdef HAS_FASTFILTER
+#if defined(HAS_FASTFILTER) || defined(HAS_QUOTIENT)
 template <typename Filter>
 struct Fastfilter final : Subject {
   std::unique_ptr<Filter> filter;
+  // For how many of the keys it is made. It is filled with all of them.
+  double share;
+  explicit Fastfilter(double share = 1) : share(share) {}
   bool make(uint64_t keys) override {
     filter.reset();
-    filter.reset(new Filter(keys));
+    filter.reset(new Filter(static_cast<uint64_t>(share * static_cast<double>(keys))));
     return true;
   }
   double bits() const override { return 8.0 * static_cast<double>(filter->SizeInBytes()); }
@@ -252,8 +277,56 @@ struct Fastfilter final : Subject {
     return found;
   }
 };
+#endif
+#ifdef HAS_FASTFILTER
 using Cuckoo12 = Fastfilter<cuckoofilter::CuckooFilter<uint64_t, 12>>;
 using Counting4 = Fastfilter<counting_bloomfilter::CountingBloomFilter<uint64_t, 10, false>>;
+#endif
+#ifdef HAS_QUOTIENT
+using Vqf = Fastfilter<vqfilter::VQFilter<uint64_t>>;
+using Gqf = Fastfilter<gqfilter::GQFilter<uint64_t, 8>>;
+#endif
+
+#ifdef HAS_RIBBON
+// The homogeneous ribbon filter of the paper's code: rows of 64 bits, eight columns, solved for all keys at once.
+struct RibbonSettings {
+  using CoeffRow = uint64_t;
+  using Hash = uint64_t;
+  using Key = uint64_t;
+  using Seed = uint32_t;
+  using Index = size_t;
+  using ResultRow = uint32_t;
+  static constexpr bool kIsFilter = true, kHomogeneous = true, kFirstCoeffAlwaysOne = true, kUseSmash = false,
+                        kAllowZeroStarts = false;
+  static constexpr uint32_t kFixedNumColumns = 8;
+  static Hash HashFn(const Key &key, Seed) { return key_at(key); }
+};
+struct Homogeneous final : Subject {
+  using Solution = ribbon::SerializableInterleavedSolution<RibbonSettings>;
+  using Banding = ribbon::StandardBanding<RibbonSettings>;
+  ribbon::StandardHasher<RibbonSettings> hasher;
+  std::unique_ptr<char[]> memory;
+  std::unique_ptr<Solution> solution;
+  size_t bytes = 0;
+  bool inserts() const override { return false; }
+  bool make(uint64_t count) override {
+    // 1 + (4 + columns / 4) / (8 * bytes of a row) slots a key, as its authors size it.
+    double slots = (1 + (4 + 8 / 4.0) / 64) * static_cast<double>(count);
+    bytes = Solution::RoundUpNumSlots(static_cast<size_t>(slots));
+    Banding banding(bytes);
+    memory.reset(new char[bytes]);
+    solution.reset(new Solution(memory.get(), bytes));
+    if (!banding.AddRange(all_keys.begin(), all_keys.end())) return false;
+    solution->BackSubstFrom(banding);
+    return true;
+  }
+  double bits() const override { return 8.0 * static_cast<double>(bytes); }
+  uint64_t contains(const uint64_t *keys, size_t count) override {
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i++) found += solution->FilterQuery(keys[i], hasher);
+    return found;
+  }
+};
 #endif
 
 struct Row {
@@ -291,7 +364,15 @@ std::vector<Row> all_rows() {
 #endif
 #ifdef HAS_FASTFILTER
   add(rows, "cuckoofilter, 12 bits", new Cuckoo12());
+  add(rows, "cuckoofilter, 12 bits, made for 7 of 8 keys", new Cuckoo12(.875));
   add(rows, "counting_bloom.h, 4 bits", new Counting4());
+#endif
+#ifdef HAS_QUOTIENT
+  add(rows, "vqf (a vector quotient filter), 8 bits", new Vqf());
+  add(rows, "gqf (a quotient filter), 8 bits", new Gqf());
+#endif
+#ifdef HAS_RIBBON
+  add(rows, "homogeneous ribbon, 8 bits", new Homogeneous());
 #endif
   struct Kind {
     const char *name;
@@ -303,6 +384,8 @@ std::vector<Row> all_rows() {
       {"split_block", PETAL_KIND_SPLIT_BLOCK, 10, 0}, {"blocked", PETAL_KIND_BLOCKED, 10, 0},
       {"bloom", PETAL_KIND_BLOOM, 10, 0},             {"fuse", PETAL_KIND_FUSE, 0, 8},
       {"cuckoo, 12 bits", PETAL_KIND_CUCKOO, 0, 12},  {"counting", PETAL_KIND_COUNTING, 40, 0},
+      {"vector_quotient, 8 bits", PETAL_KIND_VECTOR_QUOTIENT, 0, 8},
+      {"quotient, 8 bits", PETAL_KIND_QUOTIENT, 0, 8},
       {"ribbon", PETAL_KIND_RIBBON, 0, 8},
   };
   for (const Kind &kind : kinds) {
@@ -310,7 +393,9 @@ std::vector<Row> all_rows() {
     auto petal = [&kind](Use use) { return new Petal(kind.kind, kind.bits_per_key, kind.fingerprint_bits, use); };
     add(rows, name + " batch", petal(Use::batch));
     add(rows, name + " call", petal(Use::call));
-    if (kind.kind != PETAL_KIND_COUNTING) add(rows, name + " inlined", petal(Use::inlined));
+    const bool has_view = kind.kind != PETAL_KIND_COUNTING && kind.kind != PETAL_KIND_VECTOR_QUOTIENT &&
+                          kind.kind != PETAL_KIND_QUOTIENT;
+    if (has_view) add(rows, name + " inlined", petal(Use::inlined));
   }
   return rows;
 }
@@ -337,6 +422,8 @@ double fill(Subject &subject, uint64_t keys, uint64_t last) {
 
 bool measure(std::vector<Row> &rows, uint64_t keys) {
   const uint64_t last = std::min<uint64_t>(keys, 1 << 20);
+  all_keys.resize(keys);
+  for (uint64_t i = 0; i < keys; i++) all_keys[i] = key_at(i);
   for (Row &row : rows) {
     if (!row.subject->make(keys)) return fprintf(stderr, "%s was not made\n", row.name.c_str()), false;
     if (row.subject->inserts()) fill(*row.subject, keys, last);
@@ -368,16 +455,17 @@ bool measure(std::vector<Row> &rows, uint64_t keys) {
       row.absent.push_back(absent / static_cast<double>(buffers * BUFFER));
     }
   }
-  // Filters of a size in turns; large ones are filled three times.
-  const size_t turns = keys <= 1000000 ? TURNS : 3;
+  // Filters of a size in turns; large ones are filled fewer times.
+  const size_t turns = keys <= 1000000 ? TURNS : keys <= 20000000 ? 3 : 1;
   const size_t fills = static_cast<size_t>(std::max<uint64_t>(1, 100000 / keys));
   for (size_t turn = 0; turn < turns; turn++) {
     for (Row &row : rows) {
-      if (!row.subject->inserts()) continue;
       double time = 0;
       for (size_t f = 0; f < fills; f++) {
-        if (!row.subject->make(keys)) return false;
-        time += fill(*row.subject, keys, last) / static_cast<double>(fills);
+        bool made = false;
+        double build = timed([&] { made = row.subject->make(keys); }) / static_cast<double>(keys);
+        if (!made) return false;
+        time += (row.subject->inserts() ? fill(*row.subject, keys, last) : build) / static_cast<double>(fills);
       }
       row.inserted.push_back(time);
     }
@@ -389,11 +477,11 @@ int compare(uint64_t keys, const char *only) {
   std::vector<Row> rows = all_rows();
   if (only != nullptr) {
     rows.erase(std::remove_if(rows.begin(), rows.end(),
-                              [only](const Row &row) { return row.name.find(only) == std::string::npos; }),
+                              [only](const Row &row) { return !std::regex_search(row.name, std::regex(only)); }),
                rows.end());
   }
   if (!measure(rows, keys)) return 1;
-  printf("\n| n = %.0e | insert | present | absent | FPR | bits/key |\n|---|---|---|---|---|---|\n",
+  printf("\n| n = %.0e | insert or build | present | absent | FPR | bits/key |\n|---|---|---|---|---|---|\n",
          static_cast<double>(keys));
   for (Row &row : rows) {
     auto of = [](std::vector<double> &times) { return times.empty() ? 0 : median(times.data(), times.size()); };
@@ -426,6 +514,12 @@ int main(int count, char **arguments) {
 #endif
 #ifndef HAS_FASTFILTER
   fprintf(stderr, "cuckoo/cuckoofilter.h and bloom/counting_bloom.h are missing\n");
+#endif
+#ifndef HAS_QUOTIENT
+  fprintf(stderr, "vqf_cpp.h and gqf_cpp.h are missing\n");
+#endif
+#ifndef HAS_RIBBON
+  fprintf(stderr, "ribbon_impl.h is missing\n");
 #endif
   const char *only = getenv("ONLY");
   std::vector<uint64_t> sizes;

@@ -42,6 +42,7 @@ source_package() {
     "$root/packaging/source.sh" "$work" && mkdir "$work/source" &&
         tar --extract --file "$work/petal-$version-source.tar.gz" --directory "$work/source" &&
         mv "$work/petal-$version-source.tar.gz" "$work/source/petal_$version.orig.tar.gz" || return
+    cp "$work/source/petal_$version.orig.tar.gz" "$work/petal-$version-source.tar.gz"
     address=$(sed -n 's/^homepage = "\(.*\)"$/\1/p' "$root/Cargo.toml")
     date=$(date --rfc-email --utc --date="@${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct)}")
     cp -R "$root/packaging/debian" "$work/source/petal-$version/debian" && cd "$work/source/petal-$version/debian" &&
@@ -49,7 +50,8 @@ source_package() {
         sed "s/@VERSION@/$version/; s/@DATE@/$date/" changelog.in >changelog && rm changelog.in
 }
 make_chroot() {
-    [ -s "$target/packages/$suite.tar" ] || mmdebstrap --variant=buildd --include=lintian \
+    [ -s "$target/packages/$suite.tar" ] || mmdebstrap --variant=buildd \
+        --include=lintian,rpm,makepkg,fakeroot,libarchive-tools \
         --customize-hook='mkdir -p "$1/tmp/petal"' \
         --customize-hook="copy-in $work/source/petal-$version/debian /tmp/petal" \
         --customize-hook='chroot "$1" apt-get build-dep --yes --no-install-recommends /tmp/petal' \
@@ -69,8 +71,58 @@ must "the source package is made" source_package
 must "there is a chroot of $suite with what control asks for" make_chroot
 must "the packages are built there, without a network" build
 check "lintian finds no error" lint
-rm -rf --one-file-system "$work/chroot"
 [ "$part" = test ] || finish
+
+# --- Packages for others ---------------------------------------------------------------------------------------------
+
+others=$work/chroot/others
+rpms() {
+    sum=$(sha256sum <"$work/petal-$version-source.tar.gz" | cut -d ' ' -f 1)
+    mkdir "$others" && mv "$work/petal-$version-source.tar.gz" "$others/" || return
+    for file in petal.spec PKGBUILD; do
+        sed "s#@VERSION@#$version#; s#@HOMEPAGE@#$address#; s#@SHA256@#$sum#" "$root/packaging/$file" >"$others/$file"
+    done
+    inside "$work/chroot" rpmbuild -bb --nodeps --define "_topdir /others/rpm" --define "_sourcedir /others" \
+        /others/petal.spec
+}
+# makepkg refuses to be root.
+pacman_packages() {
+    rm -rf "$others/rpm/BUILD" && chown -R nobody "$others" &&
+        inside "$work/chroot" runuser -u nobody -- env HOME=/others sh -c "cd /others && makepkg --nodeps"
+}
+# The files of a list, where Debian has them. What holds licences and documents is named otherwise everywhere.
+listed() {
+    sed -E 's#^d.*##; s#^-[^ ]* |^l[^ ]* ##; s#^(\./|/)##; s#lib/[a-z0-9_]*-linux-gnu/|lib64/#lib/#; s#\.gz$##
+        s#zsh/vendor-completions#zsh/site-functions#' | grep '^usr/.*[^/]$' |
+        grep -vE '/(doc|licenses|\.build-id)/' | sort
+}
+same_files() {
+    for file in "$out"/*_"$version"-1_*.deb; do
+        dpkg-deb --fsys-tarfile "$file" | tar --list
+    done | listed >"$work/of-debian"
+    inside "$work/chroot" sh -c "rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' /others/rpm/RPMS/*/*.rpm" |
+        listed >"$work/of-rpm"
+    inside "$work/chroot" sh -c 'for file in /others/*.pkg.tar*; do bsdtar -tf "$file"; done' |
+        listed >"$work/of-pacman"
+    [ -s "$work/of-debian" ] && diff "$work/of-debian" "$work/of-rpm" && diff "$work/of-debian" "$work/of-pacman"
+}
+# unpacked FILES...: a program that is linked with what is in these files.
+unpacked() {
+    inside "$work/chroot" sh -c "rm -rf /unpacked && mkdir /unpacked && cd /unpacked &&
+        for file in $1; do bsdtar -xf \$file || exit; done && printf 'apple\npear\n' >words &&
+        PKG_CONFIG_PATH=\$(dirname \$(find \$PWD -name petal.pc)) && export PKG_CONFIG_PATH &&
+        cc /build/petal-$version/examples/c/words.c -o words.out \$(pkg-config --cflags --libs petal) &&
+        LD_LIBRARY_PATH=\$(pkg-config --variable=libdir petal) ./words.out words && usr/bin/petal --version"
+}
+check "rpmbuild makes its packages" rpms
+check "makepkg makes its packages" pacman_packages
+check "they have the files of Debian's" same_files
+check "a program runs with what is in the packages for rpm" unpacked '/others/rpm/RPMS/*/*.rpm'
+check "a program runs with what is in the packages for pacman" unpacked '/others/*.pkg.tar*'
+mkdir -p "$out/rpm" "$out/pacman"
+cp "$others"/rpm/RPMS/*/*.rpm "$others/petal.spec" "$out/rpm/"
+cp "$others"/*.pkg.tar* "$others/PKGBUILD" "$out/pacman/"
+rm -rf --one-file-system "$work/chroot"
 
 # --- Installing ------------------------------------------------------------------------------------------------------
 
