@@ -125,6 +125,7 @@ formats! {
     "foreign_cuckoo" "redisbloom_cuckoo" redisbloom_cuckoo::FORMAT,
     "rocksdb_bloom" "rocksdb" rocksdb::FORMAT,
     "foreign_bloom" "spark" arrays::spark::FORMAT,
+    "split_block" "split_blocks" parquet::BLOCKS,
     "foreign_bloom" "squid" arrays::squid::FORMAT,
     "foreign_bloom" "valkey" arrays::valkey::FORMAT,
     "foreign_scalable" "valkey_chain" chains::valkey_chain::FORMAT,
