@@ -28,7 +28,7 @@ mod rocksdb;
 mod tables;
 
 #[cfg(feature = "foreign_scalable")]
-pub use chains::redisbloom;
+pub use chains::{redisbloom, valkey_chain};
 pub use cursor::Cursor;
 
 use crate::error::{List, Result, error, left_out};

@@ -19,7 +19,7 @@ pub mod redisbloom;
 mod rocksdb;
 mod spark;
 mod squid;
-mod valkey;
+pub mod valkey;
 
 pub use bip37::{MOST_BYTES as MOST_BIP37_BYTES, MOST_HASHES as MOST_BIP37_HASHES};
 pub use hbase::MOST_BYTES as MOST_HBASE_BYTES;

@@ -8,24 +8,35 @@ use crate::hash::siphash::rust_siphash13;
 /// The greatest prime below 2^64.
 const PRIME: u64 = 0xffff_ffff_ffff_ffc5;
 
+/// The most bits that a key sets: 1,074 for the least rate that a double holds, and what rounding a single key's array
+/// up to whole bytes adds.
+const MOST_HASHES: u32 = 1080;
+
 /// The placement; the two secrets are the filter's.
 pub const ROW: PlacementRow = PlacementRow {
     name: "valkey",
     hash_bits: 128,
+    max_hashes: MOST_HASHES,
     open: |geometry, _| {
-        let secret = |at: usize| {
-            let words = &geometry.words[KEY_WORDS.start + at..];
-            (u128::from(words[1]) << 64 | u128::from(words[0])).to_le_bytes()
-        };
-        Array::open(geometry, Places { first: secret(0), second: secret(2) })
+        let words = &geometry.words[KEY_WORDS];
+        Array::open(geometry, Places::under(&[words[0], words[1], words[2], words[3]]))
     },
     ..PlacementRow::BASE
 };
 
-#[derive(Clone, Copy)]
-struct Places {
+/// Where keys go under two secrets.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
     first: [u8; 16],
     second: [u8; 16],
+}
+
+impl Places {
+    /// The places under the two secrets of these words.
+    pub fn under(words: &[u64; 4]) -> Places {
+        let secret = |low: u64, high: u64| (u128::from(high) << 64 | u128::from(low)).to_le_bytes();
+        Places { first: secret(words[0], words[1]), second: secret(words[2], words[3]) }
+    }
 }
 
 impl Placement for Places {
