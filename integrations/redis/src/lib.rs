@@ -5,12 +5,13 @@
 //! `images` has the commands `PETAL.*`. The filters come from the core.
 
 mod images;
+mod links;
 mod redisbloom;
 mod server;
+mod valkey_bloom;
 
 use redis_module::raw;
 use redisbloom::{bf, cf};
-use server::command::Command;
 use server::defaults;
 use server::{Argument, Context, ERR, OK, value};
 use std::ffi::{CStr, c_int};
@@ -22,9 +23,11 @@ const NAME: &CStr = c"petal";
 /// The version in the server's form: two digits for each part.
 const VERSION: c_int = 100;
 
-/// The module name of RedisBloom, for clients that look for it, and the version of RedisBloom with the same interface.
+/// The module name of RedisBloom and valkey-bloom, for clients that look for it, and their versions with the same
+/// interface.
 const OWNERS_NAME: &CStr = c"bf";
-const OWNERS_VERSION: c_int = 80_800;
+const REDISBLOOMS_VERSION: c_int = 80_800;
+const VALKEY_BLOOMS_VERSION: c_int = 10_001;
 
 /// The oldest supported server version: a byte for each part.
 const OLDEST: c_int = 0x0006_0200;
@@ -50,9 +53,14 @@ pub unsafe extern "C" fn RedisModule_OnLoad(
         raw::Export_RedisModule_InitAPI(context);
         if count > 0 { std::slice::from_raw_parts(start, count as usize) } else { &[] }
     };
+    // SAFETY: only the server calls this function, so the context is valid.
+    let is_valkey = unsafe { Context::new(context) }.is_valkey();
     // An error in the arguments is logged after the module exists, because the log belongs to a module.
-    let (name, version) = match defaults::name(arguments) {
-        Ok(Some(name)) if name == OWNERS_NAME.to_bytes() => (OWNERS_NAME, OWNERS_VERSION),
+    let is_valkey_bloom = defaults::wants_valkey_bloom(arguments).ok().flatten().unwrap_or(is_valkey);
+    defaults::set_valkey_bloom(is_valkey_bloom);
+    let (name, version) = match (defaults::has_owners_name(arguments), is_valkey_bloom) {
+        (Ok(true), true) => (OWNERS_NAME, VALKEY_BLOOMS_VERSION),
+        (Ok(true), false) => (OWNERS_NAME, REDISBLOOMS_VERSION),
         _ => (NAME, VERSION),
     };
     // SAFETY: only the server calls this function, so the context is valid. The name is static.
@@ -83,7 +91,7 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
             let name = name.to_string_lossy();
             return Err(format!(
                 "there is a command {name} already, from RedisBloom, another module or the server itself; petal reads \
-                 what RedisBloom kept, so load one of the two"
+                 what RedisBloom and valkey-bloom kept, so load one of the two"
             ));
         }
     }
@@ -92,6 +100,7 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
     petal::storage::use_allocator_only();
     context.handle_errors_of_reading();
     value::register::<bf::chain::Chain>(context)?;
+    value::register::<valkey_bloom::object::Object>(context)?;
     value::register::<cf::tables::Tables>(context)?;
     value::register::<images::stored::Stored>(context)?;
     for category in [bf::CATEGORY, cf::CATEGORY, images::CATEGORY] {
@@ -100,10 +109,13 @@ fn load(context: &Context, arguments: &[Argument]) -> Result<(), String> {
             return Err(format!("the server does not take the category {category} of access-control lists"));
         }
     }
-    let commands = [bf::COMMANDS, cf::COMMANDS, images::COMMANDS];
-    let refused = commands.into_iter().flatten().find(|command: &&Command| !command.register(context));
+    let commands = [bf::commands(), cf::COMMANDS.iter().collect(), images::COMMANDS.iter().collect()];
+    let refused = commands.iter().flatten().find(|command| !command.register(context));
     if let Some(command) = refused {
         return Err(format!("the server does not take {}", command.name.to_string_lossy()));
+    }
+    if !context.register_report(valkey_bloom::read::report) {
+        return Err("the server does not take the module's part of INFO".into());
     }
     context.register_settings().map_err(|name| {
         let name = name.to_string_lossy();

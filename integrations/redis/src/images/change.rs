@@ -184,7 +184,7 @@ fn put(
     if context.in_pieces(arguments, 2, 2, command) {
         return Ok(());
     }
-    let values = pairs.iter().map(|[_, value]| value.unsigned().ok_or(NO_VALUE)).collect::<Result<Vec<_>, _>>()?;
+    let values = pairs.iter().map(|[_, value]| value.parse::<u64>().ok_or(NO_VALUE)).collect::<Result<Vec<_>, _>>()?;
     let mut items = Items::of(pairs.iter().map(|[item, _]| item))?;
     let mut key = Key::write(context, name);
     let mut value = to_change(context, &mut key)?;

@@ -195,7 +195,7 @@ impl<'a> Items<'a> {
 
 /// The number of an item in digits.
 fn number(item: &Argument) -> Result<u64, Refusal> {
-    item.unsigned().ok_or_else(|| {
+    item.parse::<u64>().ok_or_else(|| {
         let item = String::from_utf8_lossy(item.bytes());
         Refusal::Of(format!("ERR the item {item} is not a whole number, as all keys of this kind are"))
     })

@@ -162,10 +162,14 @@ fn reserve<T: Chunked>(
 /// `EXISTS key item`: false for a missing key, and for a value of another type.
 fn exists<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
-    let key = Key::read(context, name);
+    exists_in::<T>(context, &Key::read(context, name), item);
+    Ok(())
+}
+
+/// Replies whether a key has an item.
+fn exists_in<T: Chunked>(context: &Context, key: &Key, item: &Argument) {
     let found = key.value::<T>().ok().flatten().is_some_and(|value| value.get().contains(item.bytes()));
     context.reply_boolean(found);
-    Ok(())
 }
 
 /// `MEXISTS key item [item ...]`: all false for a missing key, and for a value of another type.
@@ -177,14 +181,18 @@ fn exist<T: Chunked>(context: &Context, arguments: &[Argument]) -> Result<(), Re
     if context.in_pieces(arguments, 2, 1, exist::<T>) {
         return Ok(());
     }
-    let key = Key::read(context, name);
+    exist_in::<T>(context, &Key::read(context, name), items);
+    Ok(())
+}
+
+/// Replies which items a key has.
+fn exist_in<T: Chunked>(context: &Context, key: &Key, items: &[Argument]) {
     let answers = match key.value::<T>().ok().flatten() {
         Some(value) => value.get().contains_many(&items.iter().map(Argument::bytes).collect::<Vec<_>>()),
         None => vec![false; items.len()],
     };
     context.reply_array(answers.len());
     answers.iter().for_each(|found| context.reply_boolean(*found));
-    Ok(())
 }
 
 /// The value that a first chunk describes.

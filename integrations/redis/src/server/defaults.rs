@@ -1,17 +1,28 @@
 //! The settings of filters that a command makes without options: RedisBloom's defaults, or values from the module's
-//! arguments or from CONFIG. Also the budget: how long a command may take.
+//! arguments or from CONFIG; and valkey-bloom's. Also the budget: how long a command may take.
 
 use super::Argument;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A setting of RedisBloom 8: its names, bounds, and value.
+/// How a setting is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Number,
+    /// A number inside (0, 1), of which the value has the bits.
+    Rate,
+    /// yes or no.
+    Switch,
+}
+
+/// A setting of RedisBloom 8 or of valkey-bloom: its names, bounds, and value.
 pub struct Setting {
     /// The setting's name in the server's configuration, and as an argument of the module.
     pub name: &'static CStr,
     /// The module argument that RedisBloom had for this setting before version 8.
     before: &'static str,
+    sort: Sort,
     least: u64,
     most: u64,
     usual: u64,
@@ -27,11 +38,18 @@ pub const GREATEST_RATE: f64 = 0.25;
 /// The bits of the `f64` 0.01.
 const USUAL_RATE: u64 = 0x3f84_7ae1_47ae_147b;
 
+/// The bits of the `f64` 0.5.
+const HALF: u64 = 0x3fe0_0000_0000_0000;
+
 const fn setting(name: &'static CStr, before: &'static str, [least, usual, most]: [u64; 3]) -> Setting {
-    Setting { name, before, least, most, usual, value: AtomicU64::new(usual) }
+    Setting { name, before, sort: Sort::Number, least, most, usual, value: AtomicU64::new(usual) }
 }
 
-static RATE: Setting = setting(c"bf-error-rate", "ERROR_RATE", [0, USUAL_RATE, 1]);
+const fn of_sort(name: &'static CStr, before: &'static str, sort: Sort, usual: u64) -> Setting {
+    Setting { sort, ..setting(name, before, [0, usual, 1]) }
+}
+
+static RATE: Setting = of_sort(c"bf-error-rate", "ERROR_RATE", Sort::Rate, USUAL_RATE);
 static CAPACITY: Setting = setting(c"bf-initial-size", "INITIAL_SIZE", [1, 100, MOST_KEYS]);
 static EXPANSION: Setting = setting(c"bf-expansion-factor", "", [0, 2, 32768]);
 static SLOTS: Setting = setting(c"cf-bucket-size", "", [1, 2, 255]);
@@ -40,9 +58,26 @@ static KICKS: Setting = setting(c"cf-max-iterations", "", [1, 20, 65535]);
 static CUCKOO_EXPANSION: Setting = setting(c"cf-expansion-factor", "", [0, 1, 32768]);
 static MOST_TABLES: Setting = setting(c"cf-max-expansions", "CF_MAX_EXPANSIONS", [1, 32, 65536]);
 
-/// All settings, in the order in which the module reads them: the bucket size comes before the capacity.
-pub static SETTINGS: [&Setting; 8] =
+/// RedisBloom's settings, in the order in which the module reads them: the bucket size comes before the capacity.
+static REDISBLOOMS: [&Setting; 8] =
     [&RATE, &CAPACITY, &EXPANSION, &SLOTS, &CUCKOO_CAPACITY, &KICKS, &CUCKOO_EXPANSION, &MOST_TABLES];
+
+static OBJECT_CAPACITY: Setting = setting(c"bloom-capacity", "", [1, 100, i64::MAX as u64]);
+static OBJECT_EXPANSION: Setting = setting(c"bloom-expansion", "", [0, 2, u32::MAX as u64]);
+static OBJECT_BYTES: Setting = setting(c"bloom-memory-usage-limit", "", [0, 128 << 20, i64::MAX as u64]);
+static OBJECT_RATE: Setting = of_sort(c"bloom-fp-rate", "", Sort::Rate, USUAL_RATE);
+static TIGHTENING: Setting = of_sort(c"bloom-tightening-ratio", "", Sort::Rate, HALF);
+static RANDOM_SEED: Setting = of_sort(c"bloom-use-random-seed", "", Sort::Switch, 1);
+static MOVES_OBJECTS: Setting = of_sort(c"bloom-defrag-enabled", "", Sort::Switch, 1);
+
+/// valkey-bloom's settings.
+static VALKEY_BLOOMS: [&Setting; 7] =
+    [&OBJECT_CAPACITY, &OBJECT_EXPANSION, &OBJECT_BYTES, &OBJECT_RATE, &TIGHTENING, &RANDOM_SEED, &MOVES_OBJECTS];
+
+/// All settings.
+pub fn settings() -> impl Iterator<Item = &'static Setting> {
+    REDISBLOOMS.into_iter().chain(VALKEY_BLOOMS)
+}
 
 impl Setting {
     /// The word that names the setting in the configuration.
@@ -53,10 +88,6 @@ impl Setting {
     /// The setting's value, if it is a whole number.
     fn get(&self) -> u64 {
         self.value.load(Ordering::Relaxed)
-    }
-
-    fn is_rate(&self) -> bool {
-        std::ptr::eq(self, &RATE)
     }
 
     /// The allowed values at this moment. The bucket size and the capacity of cuckoo filters bound each other.
@@ -70,9 +101,10 @@ impl Setting {
 
     /// The setting's value as the configuration writes it.
     pub fn text(&self) -> String {
-        match self.is_rate() {
-            true => f64::from_bits(self.get()).to_string(),
-            false => self.get().to_string(),
+        match self.sort {
+            Sort::Rate => f64::from_bits(self.get()).to_string(),
+            Sort::Number => self.get().to_string(),
+            Sort::Switch => if self.get() == 0 { "no" } else { "yes" }.into(),
         }
     }
 
@@ -82,12 +114,19 @@ impl Setting {
     /// The message says what is wrong with the value; then nothing has changed.
     pub fn set(&self, value: &Argument) -> Result<(), String> {
         let name = self.word();
-        if self.is_rate() {
+        if self.sort == Sort::Switch {
+            let place = ["no", "yes"].iter().position(|word| value.is(word));
+            let place = place.ok_or_else(|| format!("Value for `{name}` must be yes or no"))?;
+            self.value.store(place as u64, Ordering::Relaxed);
+            return Ok(());
+        }
+        if self.sort == Sort::Rate {
             let rate = value.real().ok_or_else(|| format!("Invalid value for `{name}`"))?;
             if !(rate > 0.0 && rate < 1.0) {
                 return Err(format!("Value for `{name}` must be in the range (0.000000, 1.000000)"));
             }
-            self.value.store(rate.min(GREATEST_RATE).to_bits(), Ordering::Relaxed);
+            let rate = if std::ptr::eq(self, &RATE) { rate.min(GREATEST_RATE) } else { rate };
+            self.value.store(rate.to_bits(), Ordering::Relaxed);
             return Ok(());
         }
         let number = value.integer().ok_or_else(|| format!("Invalid value for `{name}`"))?;
@@ -100,9 +139,44 @@ impl Setting {
     }
 }
 
-/// Whether all settings have their defaults.
+/// Whether all settings of RedisBloom have their defaults.
 pub fn are_usual() -> bool {
-    SETTINGS.iter().all(|setting| setting.get() == setting.usual)
+    REDISBLOOMS.iter().all(|setting| setting.get() == setting.usual)
+}
+
+/// The rate, the tightening, the capacity and the expansion of an object of valkey-bloom.
+pub fn object() -> (f64, f64, u64, u32) {
+    let [rate, tightening] = [&OBJECT_RATE, &TIGHTENING].map(|setting| f64::from_bits(setting.get()));
+    (rate, tightening, OBJECT_CAPACITY.get(), OBJECT_EXPANSION.get() as u32)
+}
+
+/// Whether the seed of an object of valkey-bloom is random.
+pub fn has_random_seed() -> bool {
+    RANDOM_SEED.get() != 0
+}
+
+/// The most bytes of an object of valkey-bloom, as valkey-bloom counts them.
+pub fn most_object_bytes() -> u64 {
+    OBJECT_BYTES.get()
+}
+
+/// Whether the server may move the memory of objects of valkey-bloom.
+pub fn moves_objects() -> bool {
+    MOVES_OBJECTS.get() != 0
+}
+
+/// Whether the commands `BF.*` are those of valkey-bloom.
+static IS_VALKEY_BLOOM: AtomicBool = AtomicBool::new(false);
+
+/// Whether the commands `BF.*` are those of valkey-bloom, and make its objects.
+#[inline]
+pub fn is_valkey_bloom() -> bool {
+    IS_VALKEY_BLOOM.load(Ordering::Relaxed)
+}
+
+/// Says whose commands `BF.*` are.
+pub fn set_valkey_bloom(is_valkey_bloom: bool) {
+    IS_VALKEY_BLOOM.store(is_valkey_bloom, Ordering::Relaxed);
 }
 
 static BUDGET: AtomicU64 = AtomicU64::new(USUAL_BUDGET);
@@ -176,29 +250,46 @@ fn nanoseconds() -> u64 {
     milliseconds() * 1_000_000
 }
 
-/// The value of `NAME` in the module's arguments.
+/// Whether the word after `argument` in the module's arguments is the second of two; `None` if the argument is not
+/// there.
 ///
 /// # Errors
 /// The message says what is wrong with the value.
-pub fn name(arguments: &[Argument]) -> Result<Option<&[u8]>, String> {
-    let mut names = arguments.chunks(2).filter(|pair| pair[0].is("NAME"));
-    match names.next() {
-        None => Ok(None),
-        Some([_, name]) if name.bytes() == b"petal" || name.bytes() == b"bf" => Ok(Some(name.bytes())),
-        Some(_) => Err("the argument NAME is not followed by petal or bf".into()),
-    }
+fn is_second(arguments: &[Argument], argument: &str, words: [&str; 2]) -> Result<Option<bool>, String> {
+    let Some(pair) = arguments.chunks(2).find(|pair| pair[0].is(argument)) else { return Ok(None) };
+    let place = pair.get(1).and_then(|word| words.iter().position(|one| word.bytes() == one.as_bytes()));
+    let [first, second] = words;
+    let place = place.ok_or_else(|| format!("the argument {argument} is not followed by {first} or {second}"))?;
+    Ok(Some(place == 1))
+}
+
+/// Whether the module's arguments ask for the name `bf`.
+///
+/// # Errors
+/// The message says what is wrong with the value of `NAME`.
+pub fn has_owners_name(arguments: &[Argument]) -> Result<bool, String> {
+    is_second(arguments, "NAME", ["petal", "bf"]).map(|is_bf| is_bf == Some(true))
+}
+
+/// Whether the module's arguments ask for the commands of valkey-bloom, if they say so.
+///
+/// # Errors
+/// The message says what is wrong with the value of `OWNER`.
+pub fn wants_valkey_bloom(arguments: &[Argument]) -> Result<Option<bool>, String> {
+    is_second(arguments, "OWNER", ["redisbloom", "valkey-bloom"])
 }
 
 /// Reads the arguments of the module, in any order: settings by their names, and `ERROR_RATE rate`, `INITIAL_SIZE
-/// capacity`, `CF_MAX_EXPANSIONS tables`, `BUDGET milliseconds` and `NAME name`.
+/// capacity`, `CF_MAX_EXPANSIONS tables`, `BUDGET milliseconds`, `NAME name` and `OWNER owner`.
 ///
 /// # Errors
 /// The message says what is wrong with the arguments.
 pub fn set(arguments: &[Argument]) -> Result<(), String> {
-    name(arguments)?;
+    has_owners_name(arguments)?;
+    wants_valkey_bloom(arguments)?;
     let pairs = || arguments.chunks(2);
     // The bucket size and the capacity bound each other, whatever the order of the arguments.
-    for setting in SETTINGS {
+    for setting in settings() {
         for pair in pairs().filter(|pair| setting.is_called(&pair[0])) {
             let name = String::from_utf8_lossy(pair[0].bytes());
             let value = pair.get(1).ok_or_else(|| format!("the argument {name} is not followed by a value"))?;
@@ -208,16 +299,16 @@ pub fn set(arguments: &[Argument]) -> Result<(), String> {
     for pair in pairs() {
         let name = &pair[0];
         if name.is("BUDGET") {
-            let budget = pair.get(1).and_then(Argument::unsigned).filter(|budget| *budget <= MOST_BUDGET);
+            let budget = pair.get(1).and_then(Argument::parse::<u64>).filter(|budget| *budget <= MOST_BUDGET);
             set_milliseconds(budget.ok_or(format!(
                 "the argument BUDGET is not followed by a whole number of milliseconds from 0 to {MOST_BUDGET}"
             ))?);
-        } else if !name.is("NAME") && !SETTINGS.iter().any(|setting| setting.is_called(name)) {
+        } else if !name.is("NAME") && !name.is("OWNER") && !settings().any(|setting| setting.is_called(name)) {
             let name = String::from_utf8_lossy(name.bytes());
-            let settings = SETTINGS.map(Setting::word).join(", ");
+            let settings = settings().map(Setting::word).collect::<Vec<_>>().join(", ");
             return Err(format!(
-                "the argument {name} is not one of {settings}, ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, BUDGET and \
-                 NAME"
+                "the argument {name} is not one of {settings}, ERROR_RATE, INITIAL_SIZE, CF_MAX_EXPANSIONS, BUDGET, \
+                 NAME and OWNER"
             ));
         }
     }

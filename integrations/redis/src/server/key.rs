@@ -80,6 +80,13 @@ impl Key {
         unsafe { value.as_mut() }.to_change(context)
     }
 
+    /// Whether the key holds a value of this type.
+    #[inline]
+    pub fn holds<T: DataType>(&self) -> bool {
+        // SAFETY: the key is open, and null is a key that does not exist.
+        unsafe { !self.raw.is_null() && api!(RedisModule_ModuleTypeGetType(self.raw)) == T::registered() }
+    }
+
     fn pointer<T: DataType>(&self) -> Result<Option<NonNull<Value<T>>>, Refusal> {
         if self.raw.is_null() {
             return Ok(None);

@@ -4,6 +4,7 @@
 pub mod beside;
 pub mod command;
 pub mod defaults;
+pub mod info;
 pub mod key;
 pub mod lent;
 pub mod memory;
@@ -22,6 +23,7 @@ use pieces::Replied;
 use redis_module::raw;
 use std::ffi::{CStr, CString, c_int};
 use std::rc::Rc;
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// Calls a function that the server gave the module when it was loaded.
@@ -106,6 +108,26 @@ impl Context {
     pub fn server_version(&self) -> c_int {
         // SAFETY: no arguments. Servers before 6.2 have no such function.
         unsafe { raw::RedisModule_GetServerVersion.map_or(0, |version| version()) }
+    }
+
+    /// Whether the server is Valkey, from version 8 on.
+    pub fn is_valkey(&self) -> bool {
+        // SAFETY: the context is valid, the strings are static, and the data is freed once, after the read.
+        unsafe {
+            let data = api!(RedisModule_GetServerInfo(self.raw, c"server".as_ptr()));
+            let version = api!(RedisModule_ServerInfoGetFieldC(data, c"valkey_version".as_ptr()));
+            api!(RedisModule_FreeServerInfo(self.raw, data));
+            !version.is_null()
+        }
+    }
+
+    /// Tells those who listen that something has happened to a key.
+    pub fn notify(&self, event: &CStr, key: &Argument) {
+        // SAFETY: the context and the strings are valid until the call returns.
+        unsafe {
+            let kind = raw::REDISMODULE_NOTIFY_GENERIC as c_int;
+            api!(RedisModule_NotifyKeyspaceEvent(self.raw, kind, event.as_ptr(), key.0));
+        }
     }
 
     /// Tells the server that the module handles bytes that cannot be read. Otherwise the server would exit.
@@ -224,8 +246,8 @@ impl Argument {
         (unsafe { api!(RedisModule_StringToLongLong(self.0, &raw mut number)) } == OK).then_some(number)
     }
 
-    /// The argument as a whole number of at least 0.
-    pub fn unsigned(&self) -> Option<u64> {
+    /// The argument as a number in Rust's notation.
+    pub fn parse<T: FromStr>(&self) -> Option<T> {
         str::from_utf8(self.bytes()).ok().and_then(|digits| digits.parse().ok())
     }
 

@@ -107,6 +107,14 @@ impl Commands {
         Commands { file, key }
     }
 
+    /// Writes a command with the key and bytes.
+    pub fn bytes(&mut self, command: &CStr, bytes: &[u8]) {
+        let start: *const c_char = bytes.as_ptr().cast();
+        // SAFETY: file and key are valid. The format names the arguments that follow: key, and a buffer with its
+        // length.
+        unsafe { api!(RedisModule_EmitAOF(self.file, command.as_ptr(), c"sb".as_ptr(), self.key, start, bytes.len())) }
+    }
+
     /// Writes a command with the key, a number and bytes.
     pub fn chunk(&mut self, command: &CStr, number: u64, bytes: &[u8]) {
         let start: *const c_char = bytes.as_ptr().cast();
@@ -165,6 +173,11 @@ impl Digest {
     pub fn bytes(&mut self, bytes: &[u8]) {
         // SAFETY: the digest is valid, and the server only reads the bytes.
         unsafe { api!(RedisModule_DigestAddStringBuffer(self.0, bytes.as_ptr().cast(), bytes.len())) }
+    }
+
+    /// Adds a number to the digest: its digits.
+    pub fn number(&mut self, number: u64) {
+        self.bytes(number.to_string().as_bytes());
     }
 
     /// Ends an ordered sequence of the digest.

@@ -1,6 +1,6 @@
 //! The module's part of the server's configuration. Redis has settings of modules from 7.0 on.
 
-use super::defaults::{self, SETTINGS, Setting};
+use super::defaults::{self, Setting};
 use super::{Argument, Context, ERR, OK, api};
 use redis_module::raw;
 use std::ffi::{CStr, CString, c_char, c_int, c_longlong, c_uint, c_void};
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 const UNPREFIXED_FROM: c_int = 0x0008_0000;
 
 impl Context {
-    /// Registers the settings: RedisBloom's by their names, and `petal.budget`. In servers before Redis 8, and in
-    /// Valkey, RedisBloom's names follow the module's name and a dot.
+    /// Registers the settings: RedisBloom's and valkey-bloom's by their names, and `petal.budget`. In servers before
+    /// Redis 8, and in Valkey, these names follow the module's name and a dot.
     ///
     /// # Errors
     /// The name of the setting that the server refuses.
@@ -30,7 +30,7 @@ impl Context {
             true => raw::REDISMODULE_CONFIG_UNPREFIXED,
             false => raw::REDISMODULE_CONFIG_DEFAULT,
         };
-        for setting in SETTINGS {
+        for setting in defaults::settings() {
             let (now, itself) = (CString::new(setting.text()).unwrap_or_default(), (&raw const *setting).cast_mut());
             // SAFETY: the context is valid, and the server copies the strings. The server calls the functions as
             // documented, with the setting, which is static and changes through atomics only.
@@ -83,9 +83,9 @@ unsafe fn string(text: &str) -> *mut raw::RedisModuleString {
 /// The setting behind the pointer that was registered with the server.
 ///
 /// # Safety
-/// `setting` is one of [`SETTINGS`].
+/// `setting` is one of [`defaults::settings`].
 unsafe fn of(setting: *mut c_void) -> &'static Setting {
-    // SAFETY: `setting` points to one of the static [`SETTINGS`] (this function's contract).
+    // SAFETY: `setting` points to one of the static [`defaults::settings`] (this function's contract).
     unsafe { &*setting.cast_const().cast::<Setting>() }
 }
 

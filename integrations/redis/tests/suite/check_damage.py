@@ -45,10 +45,10 @@ def check_damaged_dumps():
     generator = random.Random(15)
     client("BF.ADD", "bf", "x")
     version = client("DUMP", "bf")[-10:-8]
-    taken = {sort: 0 for sort in dumps.SORTS}
+    taken = {sort: 0 for sort in (*dumps.SORTS, dumps.Object)}
     for _ in range(4000):
-        sort = generator.choice((dumps.Chain, dumps.Chain, dumps.Cuckoo))
-        name, _, _ = generator.choice(sort.VECTORS[:4])
+        sort = generator.choice((dumps.Chain, dumps.Chain, dumps.Cuckoo, dumps.Object))
+        name, *_ = generator.choice(sort.VECTORS[:4])
         body = sort.vector(name).body() + b"\x00"
         # Most of a filter is its array, any bytes of which are one: most damage is to what is before.
         head = generator.choice((60, 60, 120, len(body)))
@@ -80,6 +80,22 @@ def check_damaged_chunks():
             client(f"{of}.LOADCHUNK", "fuzzed", iterator, generator.randbytes(generator.randrange(200)))
         use(client, "fuzzed")
     assert min(taken.values()) > 250, taken
+
+
+def check_damaged_objects():
+    """Of valkey-bloom, which come in one command."""
+    client = Server("--maxmemory", "1gb").client()
+    generator = random.Random(17)
+    taken = 0
+    for _ in range(4000):
+        data = dumps.Object.vector(generator.choice(dumps.Object.VECTORS)[0]).data
+        # Any bytes are an array: most damage is to what is before.
+        head = generator.choice((40, 80, len(data)))
+        client("DEL", "fuzzed")
+        if not isinstance(client("BF.LOAD", "fuzzed", damaged(generator, data[:head]) + data[head:]), Error):
+            taken += 1
+            use(client, "fuzzed")
+    assert taken > 250, taken
 
 
 def check_headers_that_lie():

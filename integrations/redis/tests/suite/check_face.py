@@ -21,7 +21,7 @@ def prefix():
 
 
 def is_redis_8():
-    return servers.version() >= (8, 0) and "valkey" not in servers.EXECUTABLE
+    return servers.version() >= (8, 0) and not servers.is_valkey()
 
 
 def needs_categories():
@@ -73,7 +73,7 @@ def check_settings_of_a_file():
     lines = [f"{before}{name} {other}" for name, (_, other) in SETTINGS.items()]
     first = Server(module=False)
     file = first.folder / "settings.conf"
-    file.write_text("\n".join([*lines, f"loadmodule {servers.MODULE}", "petal.budget 3"]) + "\n")
+    file.write_text("\n".join([*lines, f"loadmodule {servers.MODULE} OWNER redisbloom", "petal.budget 3"]) + "\n")
     client = Server("--include", file, module=False).client()
     assert state(client) == CHANGED and client("CONFIG", "GET", "petal.budget")[1] == b"3"
     # What is not right keeps the server from starting, and says why.

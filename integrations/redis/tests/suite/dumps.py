@@ -100,6 +100,49 @@ class Chain(Kept):
         return body
 
 
+class Object(Kept):
+    """What BF.LOAD takes, valkey-bloom's bytes, says."""
+
+    COMMANDS, FOLDER = "BF", "valkey_chain"
+    # File, how it was made (None by BF.MADD alone), how many of key-0, key-1 ... were added, how many of absent-0 to
+    # absent-9999 are found, and what DEBUG DIGEST-VALUE said.
+    VECTORS = [
+        ("usual", None, 50, 1, "a67c540f8fb61365754579bae1bc829c300760d1"),
+        ("grown", ("BF.RESERVE", "0.01", 10, "EXPANSION", 1), 60, 324, "5403d3b2890503109c6cc89861849a5340344eee"),
+        ("wide", ("BF.RESERVE", "0.1", 5, "EXPANSION", 4), 100, 2449, "2c0dcb5928c9c6d281a1c481ec35e9ffdfec59b8"),
+        ("full", ("BF.RESERVE", "0.001", 20, "NONSCALING"), 20, 32, "a7287b1490e1371f6df3d3d219d21462d001fe30"),
+        ("seeded", ("BF.INSERT", "CAPACITY", 7, "ERROR", "0.05", "TIGHTENING", "0.3", "SEED",
+                    "abcdefghijklmnopqrstuvwxyz012345"), 40, 393, "2112e7fe8805b702f67917583afff0e182bf7bcf"),
+        ("fixed", ("BF.RESERVE", "0.02", 100), 30, 1, "c1906fe0ef3f7290c2ef9b9b04dc7b67c8da7cf0"),
+        ("empty", ("BF.RESERVE", "0.01", 16), 0, 0, "4b589d225f35b554c81697546ec2f5c5a9db67af"),
+        ("narrow", ("BF.RESERVE", "1e-100", 1), 1, 3, "2ac95f9185d4764c71a902cebe0a7096fb92b09c"),
+    ]
+
+    def __init__(self, data):
+        self.data = data
+        version, self.expansion, self.rate, self.tightening, self.random, count = struct.unpack_from("<BIdd?Q", data)
+        assert version == 1
+        at, self.filters = 30, []
+        for _ in range(count):
+            (size,) = struct.unpack_from("<Q", data, at)
+            blob = data[at + 8 : at + 8 + size]
+            self.filters.append((blob, *struct.unpack_from("<QQ", data, at + 8 + size)))
+            at += 8 + size + 16
+        assert at == len(data)
+
+    @property
+    def seed(self):
+        return self.filters[0][0][13:45]
+
+    def body(self):
+        body = b"\x07\x81" + module("bloomfltr", 1)
+        body += unsigned(len(self.filters)) + unsigned(self.expansion)
+        body += real(self.rate) + real(self.tightening) + unsigned(self.random)
+        for blob, _, capacity in self.filters:
+            body += string(blob) + unsigned(capacity)
+        return body + unsigned(self.filters[-1][1])
+
+
 SORTS = (Chain, Cuckoo)
 
 

@@ -28,6 +28,10 @@ def version():
     return tuple(map(int, re.search(r"v=(\d+)\.(\d+)", words).groups()))
 
 
+def is_valkey():
+    return "valkey" in EXECUTABLE
+
+
 def needs(*least):
     """Skips a check of what older servers do not have."""
     if version() < least:
@@ -44,6 +48,9 @@ class Server:
     def __init__(self, *options, module_options=(), tcp=False, cluster=False, module=True):
         # Short: the path of a socket has 107 bytes at the most.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="s", dir=WORK))
+        # The commands of a check are RedisBloom's on all servers, unless the check says otherwise.
+        if is_valkey() and "OWNER" not in module_options:
+            module_options = (*module_options, "OWNER", "redisbloom")
         self.options, self.module_options, self.module = options, module_options, module
         self.tcp, self.cluster, self.process = tcp, cluster, None
         self.start()

@@ -1,7 +1,8 @@
 //! How chains are stored: RedisBloom's bytes in RDB files and DUMP, its commands in the append-only file.
 
 use super::super::{Chunked, written};
-use super::chain::{Chain, array_bytes};
+use super::chain::{Chain, Head, array_bytes};
+use crate::links::Links;
 use crate::server::mover::Mover;
 use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use crate::server::value::{Asked, DataType, KnowsMemory};
@@ -39,9 +40,8 @@ impl DataType for Chain {
         if count > MOST_LINKS {
             return Err(Unreadable);
         }
-        let mut header = Header { options, expansion, links: Vec::new() };
-        let mut chain: Option<Chain> = None;
-        for i in 0..count as usize {
+        let mut chain = Links::new(Head { options, expansion });
+        for _ in 0..count {
             let (entries, rate, hashes, bits_per_entry) =
                 (from.unsigned()?, from.real()?, from.unsigned()?, from.real()?);
             let (bits, log_modulus) = (from.unsigned()?, from.unsigned()?);
@@ -50,16 +50,10 @@ impl DataType for Chain {
             };
             let link = Link { bits, hashes, log_modulus, entries, rate, bits_per_entry };
             // A link is made after its array was read: the memory allocated is no more than the bytes read.
-            let made = from.bytes(|array| {
-                header.links.push((link, 0));
-                (array.len() as u64 == bits / 8).then(|| chain_with(&mut chain, &header, link, array)).flatten()
-            })?;
-            made.ok_or(Unreadable)?;
-            header.links[i].1 = from.unsigned()?;
+            from.bytes(|array| chain.push_with(link, array))?.map_err(|_| Unreadable)?;
+            chain.set_newest_taken(from.unsigned()?);
         }
-        let mut chain = chain.ok_or(Unreadable)?;
-        header.check(keys).map_err(|_| Unreadable)?;
-        chain.set_taken(header.links.iter().map(|(_, taken)| *taken));
+        chain.header().check(keys).map_err(|_| Unreadable)?;
         Ok(chain)
     }
 
@@ -95,16 +89,6 @@ impl DataType for Chain {
     fn move_memory(&mut self, mover: &Mover) {
         Chain::move_memory(self, mover);
     }
-}
-
-/// Adds a link with its array to the chain, or makes the chain from the first link.
-fn chain_with(chain: &mut Option<Chain>, header: &Header, link: Link, array: &[u8]) -> Option<()> {
-    match chain {
-        Some(chain) => chain.push(link).ok()?,
-        None => *chain = Some(Chain::of_header(header).ok()?),
-    }
-    let chain = chain.as_mut()?;
-    chain.set_array(chain.links() - 1, array).then_some(())
 }
 
 impl KnowsMemory for Chain {

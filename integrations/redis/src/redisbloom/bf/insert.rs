@@ -1,11 +1,12 @@
 //! The commands that make filters and add to them.
 
 use super::super::{reserve as reserve_key, value_or_made};
-use super::chain::Full;
-use super::{Wanted, refusal};
+use super::chain::{Chain, Full};
+use super::{Wanted, is_valkey_blooms, refusal};
 use crate::server::defaults::MOST_KEYS;
 use crate::server::key::Key;
 use crate::server::{Argument, Context, Refusal, memory};
+use crate::valkey_bloom::insert as valkey_bloom;
 
 /// The largest expansion.
 const MOST_EXPANSION: i64 = 1 << 15;
@@ -13,6 +14,10 @@ const MOST_EXPANSION: i64 = 1 << 15;
 /// `BF.RESERVE key rate capacity [EXPANSION expansion] [NONSCALING]`
 pub fn reserve(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, rate, capacity, options @ ..] = arguments else { return Err(Refusal::Arity) };
+    let key = Key::write(context, name);
+    if is_valkey_blooms(&key) {
+        return valkey_bloom::reserve(context, key, arguments);
+    }
     if options.len() > 3 {
         return Err(Refusal::Arity);
     }
@@ -57,9 +62,12 @@ fn is_capacity(context: &Context, capacity: i64) -> bool {
 pub fn add(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, item] = arguments else { return Err(Refusal::Arity) };
     let mut key = Key::write(context, name);
+    if is_valkey_blooms(&key) {
+        return valkey_bloom::add(context, key, name, std::slice::from_ref(item), false);
+    }
     let has_room = |bytes| memory::has_room(context, bytes);
     let mut chain = value_or_made(context, &mut key, name, Some(|| Wanted::usual().make(context)))?;
-    let is_new = chain.change(|chain| chain.add(item.bytes(), &has_room)).map_err(refusal)?;
+    let is_new = chain.change(|chain| chain.add(item.bytes(), &|chain| chain.grow(&has_room))).map_err(refusal)?;
     if is_new {
         context.replicate_verbatim();
     }
@@ -73,12 +81,29 @@ pub fn add_many(context: &Context, arguments: &[Argument]) -> Result<(), Refusal
     if context.in_pieces(arguments, 2, 1, add_many) {
         return Ok(());
     }
-    add_items(context, name, items, Some(&Wanted::usual()))
+    let key = Key::write(context, name);
+    match is_valkey_blooms(&key) {
+        true => valkey_bloom::add(context, key, name, items, true),
+        false => add_items(context, key, name, items, Some(&Wanted::usual())),
+    }
 }
 
 /// `BF.INSERT key [CAPACITY capacity] [ERROR rate] [EXPANSION expansion] [NOCREATE] [NONSCALING] ITEMS item [item ...]`
 pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, rest @ ..] = arguments else { return Err(Refusal::Arity) };
+    let open = || Key::write(context, name);
+    // Pieces open the key themselves.
+    let is_valkey_blooms = {
+        let key = open();
+        is_valkey_blooms(&key) || valkey_bloom::is_own(rest) && !key.holds::<Chain>()
+    };
+    if is_valkey_blooms {
+        let insertion = valkey_bloom::insertion(context, rest)?;
+        if context.in_pieces(arguments, arguments.len() - insertion.items.len(), 1, insert) {
+            return Ok(());
+        }
+        return valkey_bloom::insert(context, open(), name, &insertion);
+    }
     let (mut wanted, mut creates) = (Wanted::usual(), true);
     let mut left = rest.iter();
     while let Some(option) = left.next() {
@@ -87,7 +112,7 @@ pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
             if context.in_pieces(arguments, arguments.len() - left.len(), 1, insert) {
                 return Ok(());
             }
-            return add_items(context, name, left.as_slice(), creates.then_some(&wanted));
+            return add_items(context, open(), name, left.as_slice(), creates.then_some(&wanted));
         } else if option.is("CAPACITY") {
             let value = left.next().ok_or(Refusal::Arity)?.integer().filter(|value| is_capacity(context, *value));
             wanted.capacity = value.ok_or(Refusal::Said("Bad capacity"))? as u64;
@@ -110,11 +135,16 @@ pub fn insert(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> 
 }
 
 /// Adds items to the filter of a key, and makes a missing filter if `wanted` says how.
-fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Option<&Wanted>) -> Result<(), Refusal> {
+fn add_items(
+    context: &Context,
+    mut key: Key,
+    name: &Argument,
+    items: &[Argument],
+    wanted: Option<&Wanted>,
+) -> Result<(), Refusal> {
     if items.is_empty() {
         return Err(Refusal::Arity);
     }
-    let mut key = Key::write(context, name);
     let has_room = |bytes| memory::has_room(context, bytes);
     let mut chain = value_or_made(context, &mut key, name, wanted.map(|wanted| || wanted.make(context)))?;
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
@@ -122,7 +152,7 @@ fn add_items(context: &Context, name: &Argument, items: &[Argument], wanted: Opt
     let (mut answers, mut outcomes) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
     chain.change(|chain| {
         while outcomes.len() < items.len() {
-            let outcome = chain.add_many(&items[outcomes.len()..], &has_room, &mut answers);
+            let outcome = chain.add_many(&items[outcomes.len()..], &|chain| chain.grow(&has_room), &mut answers);
             outcomes.extend(answers.drain(..).map(Ok));
             if let Err(full) = outcome {
                 outcomes.push(Err(full));

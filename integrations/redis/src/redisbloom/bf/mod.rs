@@ -1,16 +1,20 @@
-//! `BF.*`: chains of Bloom filters.
+//! `BF.*`: chains of Bloom filters. The commands also take keys of valkey-bloom's type, and make them if the module's
+//! commands are valkey-bloom's.
 
+mod as_valkey_bloom;
 pub mod chain;
 mod insert;
 mod data_type;
 mod read;
 
 use super::{BadChunk, Chunked, NOT_FOUND, of_first_chunk};
-use crate::server::command::commands;
+use crate::server::command::{Command, commands};
 use crate::server::defaults;
 use crate::server::key::Key;
 use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal, memory};
+use crate::valkey_bloom::insert::load as load_object;
+use crate::valkey_bloom::object::Object;
 use chain::{Chain, Full, array_bytes};
 use petal::interop::redisbloom::Header;
 use std::ffi::CStr;
@@ -33,10 +37,10 @@ commands! {
          ITEMS item...",
         c"Adds one or more items to a Bloom Filter. A filter will be created if it does not exist",
         c"O(k * n), where k is the number of hash functions and n is the number of items";
-    super::exists::<Chain>: c"bf.exists", c"readonly fast", 3, 1, Read, "read bloom", c"1.0.0", "key item",
+    read::exists: c"bf.exists", c"readonly fast", 3, 1, Read, "read bloom", c"1.0.0", "key item",
         c"Checks whether an item exists in a Bloom Filter",
         c"O(k), where k is the number of hash functions used by the last sub-filter";
-    super::exist::<Chain>: c"bf.mexists", c"readonly fast", -3, 1, Read, "read bloom", c"1.0.0", "key item...",
+    read::exist: c"bf.mexists", c"readonly fast", -3, 1, Read, "read bloom", c"1.0.0", "key item...",
         c"Checks whether one or more items exist in a Bloom Filter",
         c"O(k * n), where k is the number of hash functions and n is the number of items";
     read::cardinality: c"bf.card", c"readonly fast", 2, 1, Read, "read fast bloom", c"2.4.4", "key",
@@ -50,6 +54,23 @@ commands! {
         c"Begins an incremental save of the bloom filter", c"O(n), where n is the capacity";
     load: c"bf.loadchunk", c"write deny-oom", 4, 1, Insert, "write bloom", c"1.0.0", "key iterator:integer data",
         c"Restores a filter previously saved using SCANDUMP", c"O(n), where n is the capacity";
+    load_object: c"bf.load", c"write deny-oom", 3, 1, Insert, "write bloom", c"1.0.0", "key data",
+        c"Restores a filter of valkey-bloom that the append-only file has", c"O(n), where n is the capacity";
+}
+
+/// The commands, as the module of their owner has them.
+pub fn commands() -> Vec<&'static Command> {
+    let as_owner = |command: &'static Command| match defaults::is_valkey_bloom() {
+        true => as_valkey_bloom::COMMANDS.iter().find(|own| own.name == command.name).unwrap_or(command),
+        false => command,
+    };
+    COMMANDS.iter().map(as_owner).collect()
+}
+
+/// Whether a command on this key is valkey-bloom's: by the type of its value, and otherwise by the module's own.
+#[inline]
+fn is_valkey_blooms(key: &Key) -> bool {
+    key.holds::<Object>() || defaults::is_valkey_bloom() && !key.holds::<Chain>()
 }
 
 const BAD_DATA: Refusal = Refusal::Said("ERR received bad data");

@@ -1,16 +1,56 @@
 //! The commands that only read.
 
-use super::super::{Chunked, NOT_FOUND, reply_fields};
+use super::super::{Chunked, NOT_FOUND, exist_in, exists_in, reply_fields};
 use super::chain::Chain;
+use super::is_valkey_blooms;
 use crate::server::defaults;
 use crate::server::key::Key;
+use crate::server::value::Value;
 use crate::server::{Argument, Context, Refusal};
+use crate::valkey_bloom::object::Object;
+use crate::valkey_bloom::read;
+
+/// The object of valkey-bloom that a key holds.
+fn object(key: &Key) -> Result<Option<&Object>, Refusal> {
+    Ok(key.value::<Object>()?.map(Value::get))
+}
+
+/// `BF.EXISTS key item`
+pub fn exists(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, item] = arguments else { return Err(Refusal::Arity) };
+    let key = Key::read(context, name);
+    match is_valkey_blooms(&key) {
+        true => read::exists(context, object(&key)?, item),
+        false => exists_in::<Chain>(context, &key, item),
+    }
+    Ok(())
+}
+
+/// `BF.MEXISTS key item [item ...]`
+pub fn exist(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
+    let [_, name, items @ ..] = arguments else { return Err(Refusal::Arity) };
+    if items.is_empty() {
+        return Err(Refusal::Arity);
+    }
+    if context.in_pieces(arguments, 2, 1, exist) {
+        return Ok(());
+    }
+    let key = Key::read(context, name);
+    match is_valkey_blooms(&key) {
+        true => read::exist(context, object(&key)?, items),
+        false => exist_in::<Chain>(context, &key, items),
+    }
+    Ok(())
+}
 
 /// `BF.CARD key`
 pub fn cardinality(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
     let key = Key::read(context, name);
-    context.reply_count(key.value::<Chain>()?.map_or(0, |chain| chain.get().keys()));
+    context.reply_count(match is_valkey_blooms(&key) {
+        true => object(&key)?.map_or(0, |object| object.keys()),
+        false => key.value::<Chain>()?.map_or(0, |chain| chain.get().keys()),
+    });
     Ok(())
 }
 
@@ -31,11 +71,14 @@ pub fn info(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
         _ => return Err(Refusal::Arity),
     };
     let key = Key::read(context, name);
+    if is_valkey_blooms(&key) {
+        return read::info(context, object(&key)?, field);
+    }
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
     let values = [
         Some(chain.capacity()),
         Some(chain.stated_bytes()),
-        Some(chain.links() as u64),
+        Some(chain.all().len() as u64),
         Some(chain.keys()),
         chain.expansion().map(u64::from),
     ];
@@ -61,7 +104,7 @@ pub fn debug(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name] = arguments else { return Err(Refusal::Arity) };
     let key = Key::read(context, name);
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
-    context.reply_array(1 + chain.links());
+    context.reply_array(1 + chain.all().len());
     context.reply_bytes(format!("size:{}", chain.keys()).as_bytes());
     for (bits, hashes, width, capacity, keys, rate) in chain.descriptions() {
         let (bytes, rate) = (bits / 8, six_digits(rate));
