@@ -14,6 +14,7 @@ mod little_endian;
 pub(crate) mod md5;
 pub(crate) mod murmur2;
 pub(crate) mod murmur3;
+pub(crate) mod sha2;
 pub(crate) mod siphash;
 #[cfg(test)]
 mod smhasher;

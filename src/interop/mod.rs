@@ -115,6 +115,7 @@ formats! {
     "foreign_bloom" "dcso" arrays::dcso::FORMAT,
     "foreign_bloom" "guava" arrays::guava::FORMAT,
     "foreign_bloom" "hbase" arrays::hbase::FORMAT,
+    "foreign_static" "holiman" tables::holiman::FORMAT,
     "foreign_bloom" "leveldb" arrays::leveldb::FORMAT,
     "foreign_bloom" "libbloom" arrays::libbloom::FORMAT,
     "foreign_bloom" "libbloom_1" arrays::libbloom::RAW,

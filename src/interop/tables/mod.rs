@@ -2,6 +2,7 @@
 
 pub mod binary_fuse;
 pub mod blobloom;
+pub mod holiman;
 pub mod xor;
 
 use super::payload::filter_of;

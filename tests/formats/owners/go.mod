@@ -9,6 +9,7 @@ require (
 	github.com/btcsuite/btcd v0.24.2
 	github.com/btcsuite/btcd/btcutil v1.2.0
 	github.com/greatroar/blobloom v0.8.1
+	github.com/holiman/bloomfilter/v2 v2.0.3
 )
 
 require (

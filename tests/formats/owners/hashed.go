@@ -11,6 +11,7 @@ import (
 
 	"github.com/FastFilter/xorfilter"
 	"github.com/greatroar/blobloom"
+	bloomfilter "github.com/holiman/bloomfilter/v2"
 )
 
 // hashed is the number that a text is known by: MurmurHash3's finaliser of its FNV-1a hash.
@@ -69,6 +70,18 @@ func blob(count int, rate float64) {
 	write("blobloom", fmt.Sprintf("%d.bin", count), count, content.Bytes(), filter.Has)
 }
 
+// The filter's keys are random in the package, and here the hashes of texts.
+func holiman(count, bits, hashes int) {
+	filter, err := bloomfilter.NewWithKeys(uint64(bits), numbers("filter", hashes))
+	check(err)
+	for _, key := range numbers("key", count) {
+		filter.AddHash(key)
+	}
+	content, err := filter.MarshalBinary()
+	check(err)
+	write("holiman", fmt.Sprintf("%d.bin", count), count, content, filter.ContainsHash)
+}
+
 func main() {
 	fuse[uint8]("8", 1000)
 	fuse[uint16]("16", 300)
@@ -77,4 +90,8 @@ func main() {
 	blob(1000, 0.01)
 	blob(17, 0.001)
 	blob(300, 0.05)
+	holiman(1000, 9586, 7)
+	holiman(17, 8192, 300)
+	holiman(300, 1024, 1)
+	holiman(1, 2, 1)
 }

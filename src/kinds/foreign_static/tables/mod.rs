@@ -6,10 +6,12 @@
 
 mod blobloom;
 mod fuse;
+mod holiman;
 mod ribbon;
 mod xor;
 
 pub use blobloom::MAX_HASHES as MAX_BLOBLOOM_HASHES;
+pub use holiman::{MAX_HASHES as MAX_HOLIMAN_HASHES, MIN_BITS as MIN_HOLIMAN_BITS};
 
 use crate::format::Geometry;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +45,7 @@ pub struct FormRow {
 }
 
 /// All forms. The place in this list is the form's number in images, so new ones are only appended.
-const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW];
+const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW, holiman::ROW];
 
 /// All forms, in the order of their numbers.
 pub static FORMS: &[FormRow] = ROWS;
