@@ -74,7 +74,7 @@ pub struct Set {
 pub enum Type {
     /// A filter of `PETAL.*`, of any kind.
     Petal,
-    /// A Bloom filter of `BF.*`, as RedisBloom has them.
+    /// A Bloom filter of `BF.*`, as RedisBloom has them, or valkey-bloom where the server's module makes those.
     Bf,
     /// A cuckoo filter of `CF.*`, as RedisBloom has them.
     Cf,

@@ -109,13 +109,14 @@ pub fn import(args: &args::redis::Import, common: args::Common) -> Outcome {
     Ok(0)
 }
 
-/// The complete, verified image of a shard. For a filter of RedisBloom's commands, the image that its chunks make.
+/// The complete, verified image of a shard. For a filter of `BF.*` or `CF.*`, the image that its chunks make.
 fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Handle> {
     let key = set.shards.key(shard);
-    let (command, format) = match set.types[shard] {
-        Some(Type::Bf) => ("BF.SCANDUMP", Some("redisbloom")),
-        Some(Type::Cf) => ("CF.SCANDUMP", Some("redisbloom_cuckoo")),
-        _ => ("PETAL.EXPORT", None),
+    // The bytes of one format are never those of the other.
+    let (command, formats): (_, &[&str]) = match set.types[shard] {
+        Some(Type::Bf) => ("BF.SCANDUMP", &["redisbloom", "valkey_chain"]),
+        Some(Type::Cf) => ("CF.SCANDUMP", &["redisbloom_cuckoo"]),
+        _ => ("PETAL.EXPORT", &[]),
     };
     let (mut image, mut iterator) = (Vec::new(), 0);
     loop {
@@ -139,11 +140,12 @@ fn fetched(set: &mut Set, shard: usize, progress: &mut Progress) -> Outcome<Hand
     if image.is_empty() {
         return Err(Failure::new(format_args!("{key}: holds nothing, and {command} gives nothing of such a filter")));
     }
-    let opened = match format {
-        None => petal::load_as(&image, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }),
-        Some(name) => {
-            interop::find(name).and_then(|format| format.import(&image, &ImportOptions::default())).map(Handle::Filter)
-        }
+    let import = |name: &&str| {
+        interop::find(name).and_then(|format| format.import(&image, &ImportOptions::default())).map(Handle::Filter)
+    };
+    let opened = match formats {
+        [] => petal::load_as(&image, &OpenOptions { mode: Mode::Read, ..OpenOptions::default() }),
+        [first, others @ ..] => others.iter().fold(import(first), |opened, name| opened.or_else(|_| import(name))),
     };
     opened.map_err(|error| {
         Failure::new(format_args!("{key}: {error}: the image was changed meanwhile, or is damaged; try again"))

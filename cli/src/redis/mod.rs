@@ -108,7 +108,7 @@ fn type_of(key: &str, name: &str) -> Outcome<Option<Type>> {
     match name {
         "none" => Ok(None),
         "petal-img" => Ok(Some(Type::Petal)),
-        "MBbloom--" => Ok(Some(Type::Bf)),
+        "MBbloom--" | "bloomfltr" => Ok(Some(Type::Bf)),
         "MBbloomCF" => Ok(Some(Type::Cf)),
         other => Err(Failure::new(format_args!("{key}: is a {other}, not a filter or map"))),
     }

@@ -182,8 +182,20 @@ impl Object {
     /// # Errors
     /// [`petal::Status::OutOfMemory`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.some_bytes(0, usize::MAX)
+    }
+
+    /// The bytes that `BF.LOAD` takes, from byte `at` on, and at most this many.
+    ///
+    /// # Errors
+    /// [`petal::Status::OutOfMemory`].
+    pub fn some_bytes(&self, mut at: usize, most: usize) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let mut sink = |more: &[u8]| {
+            let skipped = at.min(more.len());
+            at -= skipped;
+            let more = &more[skipped..];
+            let more = &more[..more.len().min(most - bytes.len())];
             bytes.try_reserve(more.len()).map_err(|_| petal::Status::OutOfMemory)?;
             bytes.extend_from_slice(more);
             Ok(())

@@ -1,6 +1,7 @@
 //! The commands that only read.
 
 use super::object::{Object, counts};
+use crate::server::defaults;
 use crate::server::info::Info;
 use crate::server::mover;
 use crate::server::{Argument, Context, Refusal};
@@ -64,6 +65,23 @@ pub fn info(context: &Context, object: Option<&Object>, field: Option<&Argument>
         context.reply_word(field.1);
         reply(field);
     }
+    Ok(())
+}
+
+/// `BF.SCANDUMP key iterator`, which valkey-bloom does not have: what BF.LOAD takes, in chunks. An iterator is 1 more
+/// than the number of bytes before the chunk, and 0 begins.
+pub fn dump(context: &Context, object: &Object, iterator: i64) -> Result<(), Refusal> {
+    let bytes = match usize::try_from(iterator) {
+        Ok(iterator) => object.some_bytes(iterator.saturating_sub(1), defaults::chunk())?,
+        Err(_) => Vec::new(),
+    };
+    context.reply_array(2);
+    context.reply_integer(if bytes.is_empty() {
+        0
+    } else {
+        iterator.max(1).saturating_add_unsigned(bytes.len() as u64)
+    });
+    context.reply_bytes(&bytes);
     Ok(())
 }
 

@@ -223,10 +223,15 @@ def check_what_is_wrong_is_told():
                           keys=[])["records"] == 0
 
 
-def check_filters_of_redisblooms_commands_go_to_files():
-    running, files = Server(), folder()
+def check_filters_of_owners_commands_go_to_files():
+    for owner, sorts in (("redisbloom", ("bf", "cf")), ("valkey-bloom", ("bf",))):
+        go_to_files(Server(module_options=("OWNER", owner)), sorts)
+
+
+def go_to_files(running, sorts):
+    files = folder()
     client, at = running.client(), ("--url", f"unix://{running.path}")
-    for of in ("bf", "cf"):
+    for of in sorts:
         keys = items(0, ITEMS)
         command.does("redis", "build", *at, "--type", of, "--shards", 3, "--capacity", ITEMS, of, keys=keys)
         command.does("redis", "export", *at, "--shards", 3, of, "-o", files / f"{of}.{{}}.petal")

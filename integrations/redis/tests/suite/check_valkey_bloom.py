@@ -49,6 +49,8 @@ def check_bytes_are_those_of_valkey_bloom():
             assert [client("BF.EXISTS", key, word) for word in words("absent", 300)] == client(
                 "BF.MEXISTS", key, *words("absent", 300))
             assert client("BF.CARD", key) == sum(taken for _, taken, _ in vector.filters)
+        assert client("BF.SCANDUMP", name, 0) == [len(vector.data) + 1, vector.data]
+        assert client("BF.SCANDUMP", name, 51) == [len(vector.data) + 1, vector.data[50:]]
         client("DEL", "loaded")
 
 
@@ -149,7 +151,10 @@ def check_replies():
         # RedisBloom's keys answer as RedisBloom does.
         ("BF.INFO theirs EXPANSION", [2]),
         ("BF.ADD theirs more", 1),
-        ("BF.SCANDUMP bf 0", Error(WRONG_TYPE)),
+        ("BF.SCANDUMP bf x", Error("Second argument must be numeric")),
+        ("BF.SCANDUMP bf -1", [0, b""]),
+        ("BF.SCANDUMP bf 220", [0, b""]),
+        ("BF.DEBUG bf", Error(WRONG_TYPE)),
     ]
     for of in ("RESERVE {} 0.01 10", "ADD {} x", "MADD {} x", "EXISTS {} x", "MEXISTS {} x", "CARD {}", "INFO {}",
                "INSERT {} ITEMS x", "LOAD {} x"):

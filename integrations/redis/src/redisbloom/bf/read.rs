@@ -135,8 +135,13 @@ fn six_digits(number: f64) -> String {
 pub fn dump(context: &Context, arguments: &[Argument]) -> Result<(), Refusal> {
     let [_, name, iterator] = arguments else { return Err(Refusal::Arity) };
     let key = Key::read(context, name);
+    const NOT_NUMERIC: Refusal = Refusal::Said("Second argument must be numeric");
+    if key.holds::<Object>() {
+        let object = object(&key)?.ok_or(NOT_FOUND)?;
+        return read::dump(context, object, iterator.integer().ok_or(NOT_NUMERIC)?);
+    }
     let chain = key.value::<Chain>()?.ok_or(NOT_FOUND)?.get();
-    let iterator = iterator.integer().ok_or(Refusal::Said("Second argument must be numeric"))?;
+    let iterator = iterator.integer().ok_or(NOT_NUMERIC)?;
     if iterator == 0 {
         let header = chain.header_bytes()?;
         context.reply_array(2);
