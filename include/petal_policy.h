@@ -65,7 +65,7 @@ const char *petal_policy_name(void *policy);
  *
  * On a failure, for want of memory or because a pointer is NULL, the function returns a filter of two bytes that every
  * key matches, so that no key is lost. It returns NULL, with a length of 0, if there is no memory for two bytes, or if
- * `filter_length` is NULL.
+ * `filter_length` is NULL: a table must not keep that as a filter, because LevelDB finds no key in one of 0 bytes.
  */
 char *petal_policy_create_filter(void *policy,
                                  const char *const *keys,
@@ -75,7 +75,8 @@ char *petal_policy_create_filter(void *policy,
 
 /**
  * Returns 1 if the key may be among the filter's keys, and 0 if the key certainly is not. Returns 1 for bytes that are
- * no filter of the policy, and if a pointer is NULL.
+ * no filter of the policy, and if a pointer is NULL. A `PETAL_POLICY_LEVELDB` filter of 0 or 1 bytes has no keys, as
+ * in LevelDB: 0.
  */
 uint8_t petal_policy_key_may_match(void *policy,
                                    const char *key,

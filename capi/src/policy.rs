@@ -78,7 +78,7 @@ pub unsafe extern "C" fn petal_policy_name(policy: *mut c_void) -> *const c_char
 ///
 /// On a failure, for want of memory or because a pointer is NULL, the function returns a filter of two bytes that every
 /// key matches, so that no key is lost. It returns NULL, with a length of 0, if there is no memory for two bytes, or if
-/// `filter_length` is NULL.
+/// `filter_length` is NULL: a table must not keep that as a filter, because LevelDB finds no key in one of 0 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_create_filter(
     policy: *mut c_void,
@@ -146,7 +146,8 @@ fn matches_all() -> Option<(*mut u8, usize)> {
 }
 
 /// Returns 1 if the key may be among the filter's keys, and 0 if the key certainly is not. Returns 1 for bytes that are
-/// no filter of the policy, and if a pointer is NULL.
+/// no filter of the policy, and if a pointer is NULL. A `PETAL_POLICY_LEVELDB` filter of 0 or 1 bytes has no keys, as
+/// in LevelDB: 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn petal_policy_key_may_match(
     policy: *mut c_void,

@@ -125,6 +125,9 @@ enum Estimated {
     Keys(Estimate),
 }
 
+/// The parameter that is 0 in filters of formats whose bytes do not say it.
+const NOT_STATED: &str = "stated_rate";
+
 /// The value of a parameter: a number, or the name of a choice.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -135,12 +138,15 @@ pub enum Value {
     Real(f64),
     /// The name of a choice.
     Choice(&'static str),
+    /// Nothing: the bytes do not say it.
+    None,
 }
 
 impl Value {
     /// The number `value` as a value of this parameter; a choice by its name.
     pub fn of(parameter: &Parameter, value: f64) -> Value {
         match parameter.domain {
+            _ if parameter.name == NOT_STATED && value == 0.0 => Value::None,
             Domain::Choice(names) => names.get(value as usize).map_or(Value::Real(value), |name| Value::Choice(name)),
             _ => Value::number(parameter, value),
         }
@@ -161,6 +167,7 @@ impl fmt::Display for Value {
             Value::Integer(number) => number.fmt(f),
             Value::Real(number) => number.fmt(f),
             Value::Choice(name) => name.fmt(f),
+            Value::None => f.write_str("none"),
         }
     }
 }

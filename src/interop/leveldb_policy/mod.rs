@@ -101,7 +101,8 @@ impl Policy {
     }
 
     /// Whether a key may be among those that a filter was made from. Never false for a key that is in the filter; true
-    /// for other keys at the filter's false-positive rate. True for bytes that are not a filter of this form. O(1).
+    /// for other keys at the filter's false-positive rate. True for bytes that are not a filter of this form; but in
+    /// LevelDB's form no key is in a filter of fewer than two bytes. O(1).
     #[inline]
     pub fn may_match(&self, key: &[u8], filter: &[u8]) -> bool {
         of_form!(self, may_match(key, filter))
