@@ -485,11 +485,13 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
         _ => {}
     }
     match image.base().hasher().refusal() {
-        _ if inputs.have_hashes() && function == HashFunction::Format => Err(Failure::new(format_args!(
-            "{}: --hashes: filters of the kind {} take keys whole, and no hashes",
-            name(path),
-            row.name
-        ))),
+        _ if inputs.have_hashes() && function == HashFunction::Format && image.base().hasher().takes_whole() => {
+            Err(Failure::new(format_args!(
+                "{}: --hashes: filters of the kind {} take keys whole, and no hashes",
+                name(path),
+                row.name
+            )))
+        }
         _ if inputs.have_hashes() => Ok(()),
         // A filter whose format hashes keys itself takes the lines as they are.
         Some(_) if image.base().hasher().takes_whole() => Ok(()),

@@ -14,6 +14,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 impl Base {
     /// Puts the parts together. The header's `unclean` says in which state the image was when it was opened.
     pub(crate) fn new(row: &'static Row, header: Header, hasher: Hasher, words: Words) -> Base {
+        let hasher = hasher.with_own(row.hashing.own);
         let hasher = if (row.hashing.takes_whole)(&header.geometry) { hasher.whole() } else { hasher };
         Base {
             row,
@@ -105,6 +106,15 @@ impl Base {
             }
         }
         self.words.exclusive().ok_or_else(|| Status::Internal.into())
+    }
+
+    /// [`Base::writable`] as bytes.
+    ///
+    /// # Errors
+    /// As [`Base::writable`].
+    pub(crate) fn writable_bytes(&mut self) -> Result<&mut [u8]> {
+        self.writable()?;
+        self.words.exclusive_bytes().ok_or_else(|| Status::Internal.into())
     }
 
     /// The payload, ready to be changed, if that takes no preparation.

@@ -90,6 +90,9 @@ pub struct Hashing {
     /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. The hash function of such a
     /// kind is [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
+    /// The hash function of such a kind, if 64 bits are all that it needs of a key. Its filters then take keys as their
+    /// hashes, as those of other kinds do.
+    pub own: Option<fn(&[u8]) -> u64>,
     /// Whether filters of this kind can cut the positions of a key out of a digest ([`HashFunction::Digest`]).
     pub takes_digests: bool,
     /// Whether a filter of this geometry takes keys whole, because it hashes a part of each key separately.
@@ -103,7 +106,7 @@ pub struct Hashing {
 impl Hashing {
     /// The values that most kinds have.
     pub const BASE: Hashing =
-        Hashing { hashes_keys_itself: false, takes_digests: false, takes_whole: |_| false, universe: None };
+        Hashing { hashes_keys_itself: false, own: None, takes_digests: false, takes_whole: |_| false, universe: None };
 }
 
 /// Keys that were inserted and are not found. `..Losses::BASE` stands for what most kinds have.

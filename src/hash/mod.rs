@@ -52,6 +52,8 @@ pub struct Hasher {
     /// The function for parts of keys, if keys are taken whole ([`Hasher::whole`]). `function` is then
     /// [`HashFunction::Format`].
     of_parts: Option<HashFunction>,
+    /// The hash function of a foreign format, if that needs no more of a key than 64 bits ([`HashFunction::Format`]).
+    own: Option<fn(&[u8]) -> u64>,
 }
 
 impl Hasher {
@@ -78,7 +80,9 @@ impl Hasher {
                 OutOfRange,
                 "seed = {seed} with hash = digest is not the number of bits of a digest, a multiple of 8 from 128 to 512"
             )),
-            (_, None) => Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None, of_parts: None }),
+            (_, None) => {
+                Ok(Hasher { function, identifier: seed, flip: xxh3::flip(seed), sip: None, of_parts: None, own: None })
+            }
         }
     }
 
@@ -101,7 +105,7 @@ impl Hasher {
                 ))
             }
             (HashFunction::SipHash13 | HashFunction::SipHash24, None) => {
-                Ok(Hasher { function, identifier, flip: 0, sip: None, of_parts: None })
+                Ok(Hasher { function, identifier, flip: 0, sip: None, of_parts: None, own: None })
             }
             (HashFunction::Xxph3, None) if identifier != 0 => Err(error!(
                 Corrupt,
@@ -126,6 +130,7 @@ impl Hasher {
             flip: 0,
             sip: Some((SipHasher13::new_with_key(secret), *secret)),
             of_parts: None,
+            own: None,
         }
     }
 
@@ -160,6 +165,11 @@ impl Hasher {
         }
     }
 
+    /// This hasher for filters of a format that hashes keys with `own`.
+    pub(crate) fn with_own(self, own: Option<fn(&[u8]) -> u64>) -> Hasher {
+        Hasher { own, ..self }
+    }
+
     /// The hasher for parts of keys, if this is one for keys that are taken whole. Otherwise this hasher.
     pub fn of_parts(&self) -> Hasher {
         Hasher { function: self.of_parts.unwrap_or(self.function), of_parts: None, ..self.clone() }
@@ -180,7 +190,7 @@ impl Hasher {
     /// hash has.
     #[inline]
     pub fn takes_whole(&self) -> bool {
-        matches!(self.function, HashFunction::Format | HashFunction::Digest)
+        matches!(self.function, HashFunction::Format | HashFunction::Digest) && self.own.is_none()
     }
 
     /// Checks that a key of this length can be taken whole.
@@ -205,7 +215,7 @@ impl Hasher {
     pub fn refusal(&self) -> Option<Status> {
         match self.function {
             HashFunction::External => Some(Status::ExternalHash),
-            HashFunction::Format | HashFunction::Digest => Some(Status::Unsupported),
+            HashFunction::Format | HashFunction::Digest if self.own.is_none() => Some(Status::Unsupported),
             HashFunction::SipHash13 | HashFunction::SipHash24 if self.sip.is_none() => Some(Status::SecretMissing),
             _ => None,
         }
@@ -228,7 +238,7 @@ impl Hasher {
                 None => Err(Status::SecretMissing),
             },
             HashFunction::External => Err(Status::ExternalHash),
-            HashFunction::Format | HashFunction::Digest => Err(Status::Unsupported),
+            HashFunction::Format | HashFunction::Digest => self.own.map(|own| own(key)).ok_or(Status::Unsupported),
             HashFunction::Identity => key.try_into().map(u64::from_le_bytes).map_err(|_| Status::OutOfRange),
         }
     }

@@ -1,4 +1,5 @@
-//! The kind `foreign_cuckoo`: the cuckoo filters of RedisBloom, looked up in the tables as their owner wrote them.
+//! The kind `foreign_cuckoo`: the cuckoo filters of RedisBloom, looked up and changed in the tables as their owner does
+//! it, to the byte.
 //!
 //! A filter is a chain of tables, each `expansion` times as large as the one before. A table has buckets of slots of
 //! one byte; a key's fingerprint, from 1 to 255, is in one of its two buckets of one of the tables. The payload is the
@@ -6,27 +7,31 @@
 //! of tables, the slots of a bucket, the most kicks of an insertion, and the expansion. It also has the number of keys
 //! inserted less those deleted, and the number of keys deleted.
 //!
-//! Keys are only looked up. For programs that keep such tables in their own memory, [`hash_of`], [`places`] and
-//! [`first_slot`] say where a key is.
+//! For programs that keep such tables in their own memory, [`hash_of`], [`places`] and [`first_slot`] say where a key
+//! is, and [`tables`] changes them.
 
-use crate::batch::answers::Answers;
-use crate::batch::keys::WholeKeys;
-use crate::batch::ring::{GROUP, Taken};
+pub mod tables;
+
 use crate::bits;
 use crate::blocks::Measure;
-use crate::contract::{Base, Hashing, KeyedKind, Kind, Overfill, Payload, Row, Sizes, Structure, facets, over_base};
-use crate::error::{Error, Result, error};
+use crate::contract::{
+    Base, Capabilities, Count, Form, Hashing, Insert, Kind, Overfill, Payload, Remove, Room, Row, Sizes, Structure,
+    facets, over_base,
+};
+use crate::error::{Result, Status, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
 use crate::hash::murmur2::murmur64a;
 use crate::spec::KindId;
-use crate::storage::{try_box, try_vec};
+use crate::storage::{Words, try_box, try_vec};
 use core::sync::atomic::{AtomicU64, Ordering};
+use tables::{Chain, MOST_TABLES, Width};
 
 /// The registry's row.
 pub const ROW: Row = Row {
     kind: KindId::FOREIGN_CUCKOO,
     name: "foreign_cuckoo",
-    summary: "RedisBloom's cuckoo filter, for looking keys up and giving its bytes back",
+    summary: "RedisBloom's cuckoo filter, for exchanging its bytes: removes keys, and adds tables when it is full",
+    capabilities: Capabilities::INSERT.with(Capabilities::CLEAR).with(Capabilities::REMOVE).with(Capabilities::COUNT),
     structure: Structure::Filter { open },
     sizes: Sizes::Multiples(8),
     geometry: |_, _| Err(error!(Unsupported, "foreign_cuckoo filters come from other systems' bytes only")),
@@ -38,8 +43,10 @@ pub const ROW: Row = Row {
         -(taken * (-1.0_f64 / 255.0).ln_1p()).exp_m1()
     },
     is_canonical: false,
-    overfill: Overfill::IsBuilt,
-    hashing: Hashing { hashes_keys_itself: true, ..Hashing::BASE },
+    overfill: Overfill::Refuses,
+    room: Room { copies: Some(|geometry| 2 * geometry.words[2] * geometry.words[1]), ..Room::BASE },
+    form: Form { moves_entries: true, ..Form::BASE },
+    hashing: Hashing { hashes_keys_itself: true, own: Some(hash_of), ..Hashing::BASE },
     ..Row::BASE
 };
 
@@ -95,6 +102,12 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
     if of(geometry.words) != Some(geometry) {
         return Err(base.foreign_geometry());
     }
+    let tables = tables_of(&geometry)?;
+    Ok(try_box(ForeignCuckoo { base, tables, slots: geometry.words[2] })?)
+}
+
+/// The tables of a geometry that [`of`] made.
+fn tables_of(geometry: &Geometry) -> Result<Vec<Table>> {
     let [mut buckets, count, slots, _, expansion, ..] = geometry.words;
     // There is at least a byte for each.
     let mut tables = try_vec(count as usize)?;
@@ -104,7 +117,30 @@ fn open(base: Base) -> Result<Box<dyn Kind>> {
         start += buckets * slots;
         buckets = buckets.saturating_mul(expansion);
     }
-    Ok(try_box(ForeignCuckoo { base, tables, slots })?)
+    Ok(tables)
+}
+
+/// The tables of a filter in its own memory.
+struct Lent<'a> {
+    slots: &'a mut [u8],
+    tables: &'a [Table],
+    width: Width,
+}
+
+impl Chain for Lent<'_> {
+    fn width(&self) -> Width {
+        self.width
+    }
+
+    fn count(&self) -> usize {
+        self.tables.len()
+    }
+
+    #[inline]
+    fn table(&mut self, i: usize) -> &mut [u8] {
+        let Table { start, buckets } = self.tables[i];
+        &mut self.slots[start as usize..][..buckets as usize * self.width.get()]
+    }
 }
 
 /// The hash that gives a key's fingerprint and buckets.
@@ -159,16 +195,67 @@ impl ForeignCuckoo {
         self.tables.iter().any(has)
     }
 
-    #[inline]
-    fn fetch(&self, hash: u64) {
-        let words: &[AtomicU64] = self.base.words().shared();
-        for table in &self.tables {
-            for hash in places(hash).1 {
-                if let Some(word) = words.get((self.bucket(table, hash) / 8) as usize) {
-                    bits::prefetch(word);
-                }
-            }
+    /// The tables, to be changed.
+    fn lent(&mut self) -> Result<Lent<'_>> {
+        let slots = self.base.writable_bytes()?;
+        Ok(Lent { slots, tables: &self.tables, width: Width::of(self.slots as u16) })
+    }
+
+    /// Notes how many keys there are, and how many were deleted.
+    fn set_keys(&mut self, keys: u64, deleted: u64) -> Result<()> {
+        let mut geometry = *self.base.geometry();
+        // A header may have said more keys than there were.
+        let keys = keys.min(geometry.bits / 8);
+        (geometry.words[5], geometry.words[6]) = (keys, deleted);
+        self.base.set_count(keys);
+        self.base.lengthen(geometry)
+    }
+
+    /// Adds a hash, once more if it is there.
+    fn add(&mut self, hash: u64) -> Result<()> {
+        let [_, _, _, kicks, _, keys, deleted, _] = self.base.geometry().words;
+        if !tables::insert(&mut self.lent()?, hash, kicks as u16) {
+            self.grow()?;
+            tables::insert(&mut self.lent()?, hash, 0);
         }
+        self.set_keys(keys + 1, deleted)
+    }
+
+    /// Adds the table that follows the newest.
+    #[cold]
+    fn grow(&mut self) -> Result<()> {
+        let mut words = self.base.geometry().words;
+        if words[4] == 0 || self.tables.len() >= MOST_TABLES {
+            return Err(self.base.full());
+        }
+        words[1] += 1;
+        let geometry = of(words).ok_or_else(|| self.base.full())?;
+        let tables = tables_of(&geometry)?;
+        self.base.lengthen(geometry)?;
+        self.tables = tables;
+        Ok(())
+    }
+
+    /// Moves keys to older tables, and gives up tables that are empty then.
+    #[cold]
+    fn compact(&mut self) -> Result<()> {
+        let left = tables::compact(&mut self.lent()?, false);
+        if left == self.tables.len() {
+            return Ok(());
+        }
+        let mut words = self.base.geometry().words;
+        words[1] = left as u64;
+        // A header may have said more keys than the slots that are left; the caller says how many there are.
+        words[5] = 0;
+        let geometry = of(words).ok_or(Status::Internal)?;
+        let mut shorter = Words::zeroed(geometry.payload_bytes)?;
+        let room = shorter.exclusive().ok_or(Status::Internal)?;
+        for (to, from) in room.iter_mut().zip(self.base.words().shared()) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        self.base.replace(geometry, shorter);
+        self.tables.truncate(left);
+        Ok(())
     }
 
     /// Adds up, for each fingerprint, the hashes modulo the number of buckets that find it in a table. Returns how many
@@ -201,9 +288,19 @@ impl Payload for ForeignCuckoo {
 }
 
 impl Kind for ForeignCuckoo {
-    /// A hash says nothing about a key's places, so any hash may have been inserted.
-    fn contains_hash(&self, _hash: u64) -> bool {
-        true
+    fn contains_hash(&self, hash: u64) -> bool {
+        self.finds(hash)
+    }
+
+    fn fetch(&self, hash: u64) {
+        let words: &[AtomicU64] = self.base.words().shared();
+        for table in &self.tables {
+            for hash in places(hash).1 {
+                if let Some(word) = words.get((self.bucket(table, hash) / 8) as usize) {
+                    bits::prefetch(word);
+                }
+            }
+        }
     }
 
     /// Exact for each table. A key's buckets in different tables are taken as independent.
@@ -227,37 +324,69 @@ impl Kind for ForeignCuckoo {
         }
     }
 
-    facets!(KeyedKind);
-}
-
-impl KeyedKind for ForeignCuckoo {
-    fn contains_key(&self, key: &[u8]) -> bool {
-        self.finds(hash_of(key))
+    /// The tables stay, empty.
+    fn reset(&mut self) -> Result<()> {
+        self.base.writable()?.fill(0);
+        self.set_keys(0, 0)
     }
 
-    fn contains_keys(&self, keys: &WholeKeys, answers: &mut Answers) {
-        for start in (0..keys.len()).step_by(GROUP) {
-            let count = GROUP.min(keys.len() - start);
-            let mut hashes = [0; GROUP];
-            for (i, hash) in hashes[..count].iter_mut().enumerate() {
-                *hash = keys.with(start + i, hash_of);
-                self.fetch(*hash);
-            }
-            let found = hashes[..count].iter().enumerate().map(|(i, hash)| u64::from(self.finds(*hash)) << i);
-            answers.take(start, found.fold(0, |all, one| all | one), count);
+    facets!(Insert, Remove, Count);
+}
+
+impl Insert for ForeignCuckoo {
+    fn insert_one(&mut self, hash: u64) -> Result<bool> {
+        let new = !self.finds(hash);
+        self.add(hash)?;
+        Ok(new)
+    }
+
+    /// Copies of one key take places near each other, so all that have no room may be learnt only from the last one.
+    fn insert_times(&mut self, hash: u64, times: u64) -> Result<bool> {
+        if times == 1 {
+            return self.insert_one(hash);
         }
-    }
-
-    fn insert_key(&mut self, _key: &[u8]) -> Result<bool> {
-        Err(refusal())
-    }
-
-    fn insert_keys(&mut self, _keys: &WholeKeys, _answers: Option<&mut Answers>) -> Taken {
-        Taken::none(refusal())
+        let new = !self.finds(hash);
+        let (geometry, words) = (*self.base.geometry(), self.base.words().copy()?);
+        for _ in 0..times {
+            if let Err(error) = self.add(hash) {
+                self.base.replace(geometry, words);
+                self.tables.truncate(geometry.words[1] as usize);
+                self.base.set_count(geometry.words[5]);
+                return Err(error);
+            }
+        }
+        Ok(new)
     }
 }
 
-#[cold]
-fn refusal() -> Error {
-    error!(Unsupported, "filters of the kind {} cannot insert", ROW.name)
+impl Remove for ForeignCuckoo {
+    /// The removal of a key that was never inserted may remove another one with the same fingerprint.
+    fn remove_one(&mut self, hash: u64) -> Result<bool> {
+        if !tables::remove(&mut self.lent()?, hash) {
+            return Ok(false);
+        }
+        let [.., keys, deleted, _] = self.base.geometry().words;
+        let (keys, mut deleted) = (keys.saturating_sub(1), deleted.saturating_add(1));
+        if tables::is_compacted(self.tables.len(), keys, deleted) {
+            self.compact()?;
+            deleted = 0;
+        }
+        self.set_keys(keys, deleted)?;
+        Ok(true)
+    }
+}
+
+impl Count for ForeignCuckoo {
+    fn greatest_count(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// As the owner, counts each slot twice if the two buckets of a key are the same.
+    fn count_one(&self, hash: u64) -> u64 {
+        let (fingerprint, hashes) = places(hash);
+        let of_bucket =
+            |bucket: u64| (bucket..bucket + self.slots).filter(|place| self.slot(*place) == fingerprint).count() as u64;
+        let of_table = |table: &Table| hashes.iter().map(|hash| of_bucket(self.bucket(table, *hash))).sum::<u64>();
+        self.tables.iter().map(of_table).sum()
+    }
 }
