@@ -21,7 +21,7 @@ extern "C" {
 #define PETAL_KIND_FOREIGN_STATIC 10
 /** A chain of Bloom filters that another system places, for exchanging its bytes: grows with its keys. */
 #define PETAL_KIND_FOREIGN_SCALABLE 11
-/** RedisBloom's cuckoo filter, for looking keys up and giving its bytes back. */
+/** RedisBloom's cuckoo filter, for exchanging its bytes: removes keys, and adds tables when it is full. */
 #define PETAL_KIND_FOREIGN_CUCKOO 12
 /** A Golomb-coded set as BIP 158 writes it: looked up from its beginning, many keys in one pass. */
 #define PETAL_KIND_GOLOMB_STREAM 20

@@ -223,6 +223,27 @@ fn partitioned_rate(scheme: Scheme, slice_bits: u64, hashes: u32, keys: u64) -> 
     (rate + more).min(1.0)
 }
 
+/// The most hashes of which every line is counted.
+const MOST_HASHES: u32 = 64;
+
+/// The rate of double hashing with more hashes than [`MOST_HASHES`], in time that does not grow with them. A given bit
+/// is set with the probability `fill`, and as far as that goes a lookup finds all of its bits set with `base`.
+///
+/// It has the short circles, and of the lines those in the two diagonal directions. Each of the others has at most half
+/// of the lookup's positions, and adds less than `fill^(k/2)`.
+fn of_many(range: u64, hashes: u32, keys: f64, fill: f64, base: f64) -> f64 {
+    let m = range as f64;
+    let (mut short, mut share) = (0.0, 0.0);
+    for e in (1..MOST_HASHES.into()).filter(|e| range.is_multiple_of(*e)) {
+        short += totient(e) / m * fill.powi(e as i32);
+        share += totient(e) / m;
+    }
+    // Two keys have all k positions in common on 2 lines, and k - j on 4 for each j.
+    let lines = 2.0 + 4.0 * (fill / (1.0 - fill)).min(f64::from(hashes));
+    let met = hit_at_least_once(1.0 / (m * m), keys) * lines;
+    (short + (1.0 - share).max(0.0) * (base + met * (1.0 - base))).clamp(0.0, 1.0)
+}
+
 /// The false-positive rate of a filter with `keys` keys whose `hashes` probes come from a scheme. There are `range`
 /// bits in all, or for each probe if the filter is partitioned.
 ///
@@ -231,8 +252,15 @@ pub fn rate(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: u6
     match (range, hashes, keys) {
         (0, _, _) | (_, 0, _) => 1.0,
         (_, _, 0) => 0.0,
-        _ if partitioned => partitioned_rate(scheme, range, hashes.min(64), keys),
-        _ => Plain::new(scheme, hashes.min(64)).expected(range, keys),
+        _ if partitioned => partitioned_rate(scheme, range, hashes.min(MOST_HASHES), keys),
+        _ if scheme == Scheme::Double && hashes > MOST_HASHES => {
+            let (keys, hashes_of_key) = (keys as f64, f64::from(hashes));
+            // As in `Plain::expected`.
+            let middle = (range as f64 - 0.5 * (hashes_of_key - 1.0)).max(0.5);
+            let fill = hit_at_least_once((1.0 / middle).min(1.0), keys * hashes_of_key);
+            of_many(range, hashes, keys, fill, fill.powf(hashes_of_key))
+        }
+        _ => Plain::new(scheme, hashes.min(MOST_HASHES)).expected(range, keys),
     }
 }
 
@@ -241,7 +269,14 @@ pub fn rate(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: u6
 ///
 /// The error is that of [`rate`], plus the chance of which bits they are: one part in the square root of `range`.
 pub fn from_fill(scheme: Scheme, partitioned: bool, range: u64, hashes: u32, keys: f64, fill: f64) -> f64 {
-    let (m, hashes) = (range as f64, hashes.min(64));
+    let m = range as f64;
+    if scheme == Scheme::Double && !partitioned && hashes > MOST_HASHES {
+        // Different bits, each of the number that is left in the middle of drawing them.
+        let drawn = 0.5 * f64::from(hashes - 1);
+        let base = ((fill * m - drawn).max(0.0) / (m - drawn).max(0.5)).min(1.0).powf(f64::from(hashes));
+        return of_many(range, hashes, keys, fill, base);
+    }
+    let hashes = hashes.min(MOST_HASHES);
     if partitioned {
         let whole = if hashes > scheme.words() as u32 { keys * m.powi(-scheme.words()) } else { 0.0 };
         return (fill + whole * (1.0 - fill)).clamp(0.0, 1.0);
@@ -270,7 +305,7 @@ pub fn size_for(scheme: Scheme, partitioned: bool, keys: u64, rate: f64, max_has
     }
     let mut best: Option<(u64, u32)> = None;
     let (mut least, mut worse) = (1_u64 << 63, 0);
-    for hashes in 1..=max_hashes.min(64) {
+    for hashes in 1..=max_hashes.min(MOST_HASHES) {
         let slices = if partitioned { u64::from(hashes) } else { 1 };
         let plain = Plain::new(scheme, hashes);
         let holds = |range: u64| {

@@ -268,14 +268,11 @@ fn objects_of_valkey_grow() {
     assert_eq!(import("valkey_chain", &bytes).unwrap().insert(b"one more").unwrap_err().status(), Status::Full);
 }
 
-/// Cuckoo filters are only looked up in; impossible tables are refused.
+/// Cuckoo filters say their rate; impossible tables are refused.
 #[test]
 fn cuckoo_filters_are_read() {
     let good = vector("redisbloom_cuckoo/32-100.bin");
-    let mut filter = import("redisbloom_cuckoo", &good).unwrap();
-    assert_eq!(filter.insert(b"key").unwrap_err().status(), Status::Unsupported);
-    let inserted = filter.insert_batch(&Keys::U64(&[1, 2]), None);
-    assert_eq!((inserted.keys, inserted.outcome.unwrap_err().status()), (0, Status::Unsupported));
+    let filter = import("redisbloom_cuckoo", &good).unwrap();
     assert_eq!(filter.statistics().taken, 100);
     let absent = 20_000;
     let found = (0..absent).filter(|i| filter.contains(format!("absent-{i}").as_bytes())).count() as f64;

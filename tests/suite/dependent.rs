@@ -198,3 +198,41 @@ fn folding_and_a_promised_rate_exclude_each_other() {
         assert!(error.to_string().contains("derivation = remix"), "{error}");
     }
 }
+
+/// With more hashes than the formulas list one by one: lookups by the definition, in ranges that are prime.
+#[test]
+fn many_hashes_have_the_rate_that_is_said() {
+    const ASKED: u64 = 20_000;
+    for (range, hashes, keys) in [(1009, 100, 30), (1009, 100, 4), (10_007, 300, 150), (1_000_003, 693, 8000)] {
+        let (mut found, mut filters) = (0, 0);
+        let (mut by_fill, mut squares) = (0.0, 0.0);
+        let places = |a: u64, b: u64| (0..u64::from(hashes)).map(move |i| (a % range + i * (b % range)) % range);
+        for number in 0..10 {
+            let mut set = vec![false; range as usize];
+            for key in 0..keys {
+                let (a, b) = (mix(mix(number) ^ key), mix(!mix(mix(number) ^ key)));
+                places(a, b).for_each(|place| set[place as usize] = true);
+            }
+            let here = (0..ASKED).filter(|i| {
+                let (a, b) = (mix(mix(number + 100) ^ i), mix(!mix(mix(number + 100) ^ i)));
+                places(a, b).all(|place| set[place as usize])
+            });
+            let here = here.count();
+            found += here;
+            squares += (here as f64).powi(2);
+            filters += 1;
+            let fill = set.iter().filter(|set| **set).count() as f64 / range as f64;
+            by_fill += petal::sizing::dependent::from_fill(Scheme::Double, false, range, hashes, keys as f64, fill);
+        }
+        let asked = (filters * ASKED) as f64;
+        let (measured, now) = (found as f64 / asked, by_fill / filters as f64);
+        let expected = rate(Scheme::Double, false, range, hashes, keys);
+        let mean = found as f64 / filters as f64;
+        let between = (squares / filters as f64 - mean * mean).max(mean) / (filters - 1) as f64;
+        let band = SIGMAS * between.sqrt() / ASKED as f64;
+        println!("{range} {hashes} {keys}: {measured} measured, {now} now, {expected} expected, band {band}");
+        for said in [now, expected] {
+            assert!((measured - said).abs() <= band + TOLERANCE * said, "{range} {hashes} {keys}: {measured}, {said}");
+        }
+    }
+}

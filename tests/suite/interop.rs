@@ -1,5 +1,6 @@
 //! Filters in the formats of other systems, compared with filters that these systems wrote (`tests/formats`).
 
+use petal::format::Geometry;
 use petal::interop::{self, Format, ImportOptions};
 use petal::{Answers, Filter, HashFunction, Image, Keys, OpenOptions, Spec, Status};
 use std::path::{Path, PathBuf};
@@ -211,17 +212,18 @@ fn imported_filters_are_filters() {
         let band = 4.5 * (ABSENT as f64 * measure.false_positive_rate).sqrt() + 4.5;
         let expected = ABSENT as f64 * measure.false_positive_rate;
         let positives = found(&filter, &texts("absent", ABSENT));
-        // In arrays of less than 1000 bits a few keys decide, and the bits of these keys are not independent.
-        assert!(
-            filter.base().geometry().bits < 1000 || (positives as f64 - expected).abs() <= band,
-            "{}: {expected}",
-            vector.name
-        );
+        // In arrays of less than 1000 bits a few keys decide, and the bits of these keys are not independent. Nor are
+        // those of a key in the links of a chain.
+        let Geometry { bits, words, .. } = *filter.base().geometry();
+        let is_chain = filter.base().row().name == "foreign_scalable";
+        let array = if is_chain { words[4] } else { bits };
+        assert!(array < 1000 || (positives as f64 - expected).abs() <= band, "{}: {expected}", vector.name);
         let can = |capability| filter.capabilities().contains(capability);
         if can(petal::Capabilities::ESTIMATE) && !vector.keys.is_empty() {
             let cardinality = filter.cardinality().unwrap();
             let keys = vector.keys.len() as f64;
-            assert!((cardinality - keys).abs() <= 0.3 * keys + 1.0, "{}: {cardinality}", vector.name);
+            let share = if array < 1000 { 0.4 } else { 0.3 };
+            assert!((cardinality - keys).abs() <= share * keys + 1.0, "{}: {cardinality}", vector.name);
         }
         if can(petal::Capabilities::MERGE) {
             again.merge(&filter).unwrap();
@@ -230,8 +232,10 @@ fn imported_filters_are_filters() {
         if can(petal::Capabilities::CLEAR) {
             again.clear().unwrap();
             assert_eq!(again.statistics().taken, 0);
-            again.merge(&filter).unwrap();
-            assert_eq!(found(&again, &vector.keys), vector.keys.len() as u64);
+            if can(petal::Capabilities::MERGE) {
+                again.merge(&filter).unwrap();
+                assert_eq!(found(&again, &vector.keys), vector.keys.len() as u64);
+            }
         }
     }
 }
@@ -269,7 +273,7 @@ fn damaged_bytes_do_no_harm() {
 fn filters_that_take_keys_whole_refuse_hashes() {
     for vector in vectors() {
         let mut filter = vector.filter();
-        if !filter.base().row().hashing.hashes_keys_itself {
+        if !filter.base().hasher().takes_whole() {
             continue;
         }
         assert!(filter.contains_hash(7));
@@ -377,7 +381,7 @@ fn blobloom_of_many_hashes() {
         format.import(&bytes, &ImportOptions::default())
     };
     let mut previous = (0.0, 0.0);
-    for k in [2, 7, 100, 160, 163, 164, 165, 200, 255, 256] {
+    for k in [2, 7, 100, 160, 163, 164, 165, 200, 255, 256, 257, 1000, 65_535] {
         let filter = made(k).unwrap();
         assert!((0..KEYS).all(|key| filter.contains_hash(crate::common::mix(key))), "k = {k}");
         let asked = 20_000;
@@ -388,14 +392,215 @@ fn blobloom_of_many_hashes() {
         // independent.
         let band = 4.5 * (asked as f64 * said * (1.0 - said)).sqrt() + 0.02 * asked as f64;
         assert!((found - asked as f64 * said).abs() < band, "k = {k}: {found} of {asked} and {said}");
-        assert!((0.0..=1.0).contains(&expected) && (expected - said).abs() < 0.12, "k = {k}: {expected} and {said}");
+        // A block with a key is taken as full where k is greater.
+        let off = expected - said;
+        assert!(off > -0.12 && (off < 0.12 || k > 257) && expected <= 1.0, "k = {k}: {expected} and {said}");
         previous = (said, expected);
     }
     assert!(previous.0 > 0.0 && previous.1 > 0.0);
-    for k in [0, 257, 1000, u32::MAX] {
+    for k in [0, 65_536, u32::MAX] {
         // The test sets no bits here, because a loop over that many would not end.
         let bytes = [b"blobloom", &[0, 0, k].map(u32::to_le_bytes).concat()[..], &[0; 44], &[0; 64]].concat();
         let error = format.import(&bytes, &ImportOptions::default()).unwrap_err();
         assert!(error.message().contains(&format!("k = {k}")), "{error}");
+    }
+}
+
+/// Where a format writes k in more than a byte, filters with more than 255 hash functions are made, answer, and go out
+/// and in again. A k that has no place in a format, or is past its bound, is refused.
+#[test]
+fn more_hash_functions_than_a_byte_counts() {
+    for format in interop::FORMATS {
+        let Ok(spec) = format.spec(1000, 0.01, None, 0) else { continue };
+        let most = match format.name {
+            "bip37" | "leveldb" | "squid" | "rocksdb" | "parquet" => continue,
+            "guava" | "libbloom" | "libbloom_1" => 255,
+            "bits_and_blooms" | "cassandra" | "cassandra_3" | "datasketches" | "dcso" | "hbase" => 65_535,
+            "orc_number" | "orc_text" | "spark" => 65_535,
+            _ if spec.kind != Some(petal::kinds::foreign_bloom::ROW.kind) => continue,
+            name => panic!("{name}: how many hash functions may its filters have?"),
+        };
+        for hashes in [254, 255, 256, 257, 693, 65_535, 65_536, u32::MAX] {
+            let made = petal::Filter::new(&Spec { bits: 64_000, hashes, ..spec });
+            let bytes = made.and_then(|mut filter| {
+                filter.insert(b"12345678")?;
+                Ok((exported(&filter, format, None)?, filter))
+            });
+            assert_eq!(bytes.is_ok(), hashes <= most, "{} with {hashes}: {:?}", format.name, bytes.err());
+            let Ok((bytes, _)) = bytes else { continue };
+            let options = match format.name {
+                "libbloom_1" => ImportOptions { bits: 64_000, hashes, ..ImportOptions::default() },
+                _ => ImportOptions::default(),
+            };
+            let again = format.import(&bytes, &options).unwrap();
+            assert!(again.contains(b"12345678"), "{} with {hashes}", format.name);
+            assert_eq!(again.base().geometry().hashes, hashes, "{}", format.name);
+            assert!(exported(&again, format, None).unwrap() == bytes, "{} with {hashes}", format.name);
+        }
+    }
+    // Spark sizes the filter itself: create(1000, 1000000) has 693 hash functions. An array may have one for each bit.
+    let spark = interop::find("spark").unwrap();
+    let bytes = |hashes: u32, words: u32| {
+        let head = [1_u32, hashes, words].map(u32::to_be_bytes).concat();
+        [&head[..], &vec![0xff; 8 * words as usize]].concat()
+    };
+    for (hashes, words, is_read) in [
+        (693, 15_625, true),
+        (65_535, 1, true),
+        (65_536, 1, false),
+        (1 << 20, 1 << 14, true),
+        ((1 << 20) + 1, 1 << 14, false),
+        (i32::MAX as u32, 1 << 14, false),
+    ] {
+        let read = spark.import(&bytes(hashes, words), &ImportOptions::default());
+        assert_eq!(read.is_ok(), is_read, "{hashes} in {words} words");
+        if let Ok(filter) = read {
+            assert!(filter.contains(b"any") && filter.false_positive_rate() == 1.0);
+            assert!(filter.expected_false_positive_rate(5) <= 1.0);
+        }
+    }
+}
+
+/// A chain of RedisBloom's whose links have more than 255 hash functions grows as its owner's does, and so do others.
+#[test]
+fn chains_grow_past_a_byte_of_hash_functions() {
+    let vector = vectors().into_iter().find(|vector| vector.name.ends_with("links-258.bin")).unwrap();
+    let owners = vector.filter();
+    // Its owner made it of these keys, one after the other, from the first link on.
+    let mut empty = [&vector.bytes[..73], &[0; 8]].concat();
+    empty[8] = 1;
+    [0..8, 9..12, 36..44].into_iter().for_each(|zeros| empty[zeros].fill(0));
+    let mut grown = vector.format.import(&empty, &ImportOptions::default()).unwrap();
+    let (bytes, offsets) = joined(&vector.keys);
+    let mut batched = grown.copy().unwrap();
+    vector.keys.iter().for_each(|key| assert!(grown.insert(key).is_ok()));
+    batched.insert_batch(&Keys::Bytes { bytes: &bytes, offsets: &offsets }, None).outcome.unwrap();
+    for filter in [grown, batched] {
+        assert!(exported(&filter, vector.format, None).unwrap() == vector.bytes);
+        assert_eq!(found(&filter, &texts("absent", ABSENT)), found(&owners, &texts("absent", ABSENT)));
+    }
+}
+
+/// RedisBloom's cuckoo filters change as their owner changes them: tables are added and compacted, and the bytes are
+/// the owner's.
+#[test]
+fn cuckoo_filters_of_redisbloom_change() {
+    let vectors = vectors();
+    let vector = |name: &str| vectors.iter().find(|vector| vector.name.ends_with(name)).unwrap();
+    let (full, deleted) = (vector("redisbloom_cuckoo/16-300.bin"), vector("16-300-deleted.bin"));
+    // An empty first table, of eight buckets of three slots.
+    let mut head = [&full.bytes[..38], &[0; 24]].concat();
+    [0..8, 16..24].into_iter().for_each(|zeros| head[zeros].fill(0));
+    head[24] = 1;
+    let empty = full.format.import(&head, &ImportOptions::default()).unwrap();
+    let (bytes, offsets) = joined(&full.keys);
+    let keys = Keys::Bytes { bytes: &bytes, offsets: &offsets };
+    let mut filter = empty.copy().unwrap();
+    let mut batched = empty.copy().unwrap();
+    full.keys.iter().for_each(|key| assert!(filter.insert(key).is_ok()));
+    batched.insert_batch(&keys, None).outcome.unwrap();
+    for filter in [&filter, &batched] {
+        assert!(exported(filter, full.format, None).unwrap() == full.bytes);
+        assert_eq!(filter.base().count(), 300);
+    }
+    // An image of it changes alike.
+    let mut image = Vec::new();
+    filter.serialize_to(&mut |piece| (image.extend_from_slice(piece), Ok(())).1).unwrap();
+    let mut again = petal::load(&image, &OpenOptions::default()).unwrap();
+    for key in &full.keys[100..] {
+        assert!(filter.remove(key).unwrap() && again.remove(key).unwrap());
+    }
+    let (bytes, offsets) = joined(&full.keys[100..]);
+    let gone = Keys::Bytes { bytes: &bytes, offsets: &offsets };
+    batched.remove_batch(&gone, None).outcome.unwrap();
+    for filter in [&filter, &batched, &again] {
+        assert!(exported(filter, full.format, None).unwrap() == deleted.bytes);
+        assert_eq!(found(filter, &deleted.keys), 100);
+        assert_eq!(filter.base().count(), 100);
+    }
+    // Copies count, and are removed one by one. Hashes are the owner's, MurmurHash64A with the seed 0.
+    let before = filter.count("twice").unwrap();
+    assert_eq!(filter.insert_times("twice", 3).unwrap(), before == 0);
+    assert!(filter.count("twice").unwrap() >= before + 3 && filter.contains("twice"));
+    assert_eq!(filter.remove_times("twice", 3).unwrap(), 3);
+    assert_eq!(filter.count("twice").unwrap(), before);
+    assert_eq!(filter.base().count(), 100);
+    filter.clear().unwrap();
+    assert!(filter.base().count() == 0 && !filter.contains("key-0") && !filter.remove("key-0").unwrap());
+    // One without an expansion is full when its kicks do not help, and keeps what it has.
+    let mut fixed = head.clone();
+    fixed[36..38].fill(0);
+    let mut fixed = full.format.import(&fixed, &ImportOptions::default()).unwrap();
+    let taken = full.keys.iter().take_while(|key| fixed.insert(key).is_ok()).count();
+    assert!((8..=24).contains(&taken), "{taken} keys");
+    let kept = exported(&fixed, full.format, None).unwrap();
+    let error = fixed.insert(&full.keys[taken]).unwrap_err();
+    assert_eq!(error.status(), Status::Full, "{error}");
+    assert_eq!(fixed.insert_times("many", 30).unwrap_err().status(), Status::Full);
+    assert!(exported(&fixed, full.format, None).unwrap() == kept && found(&fixed, &full.keys[..taken]) == taken as u64);
+}
+
+/// The hashes of LevelDB, and of RocksDB before format version 5, have 32 bits. Of two million random keys of eight
+/// bytes that is most of the rate of LevelDB's filter with 25 bits for a key. One probe of LevelDB's goes to few
+/// places, which costs more with 10 bits. Statistics say both.
+#[test]
+fn rates_have_the_collisions_of_narrow_hashes() {
+    const ASKED: u64 = 2_000_000;
+    let leveldb = |bytes: usize, hashes: u8| [vec![0; bytes], vec![hashes]].concat();
+    let lines = 97_657_u32;
+    let rocksdb = [vec![0; 64 * lines as usize], vec![17], lines.to_le_bytes().to_vec()].concat();
+    for (format, empty, keys, tolerance) in [
+        ("leveldb", leveldb(6_250_000, 17), 2_000_000, 0.0),
+        // The probes of a key depend on each other in more ways than the expected rate knows: 17 % are missing.
+        ("leveldb", leveldb(375_001, 6), 300_000, 0.2),
+        // A line has 2^9 bits, and steps that are even go round in half of them or less.
+        ("rocksdb", rocksdb, 2_000_000, 0.1),
+    ] {
+        let mut filter = interop::find(format).unwrap().import(&empty, &ImportOptions::default()).unwrap();
+        let inserted: Vec<u64> = (0..keys).map(crate::common::mix).collect();
+        filter.insert_batch(&Keys::U64(&inserted), None).outcome.unwrap();
+        let absent: Vec<u64> = (0..ASKED).map(|i| crate::common::mix(i + (1 << 40))).collect();
+        let mut answers = Answers::default();
+        filter.contains_batch(&Keys::U64(&absent), &mut answers).unwrap();
+        let found = answers.true_count as f64;
+        let (now, expected) = (filter.false_positive_rate(), filter.expected_false_positive_rate(keys));
+        println!("{format} {keys}: {} measured, {now} now, {expected} expected", found / ASKED as f64);
+        for said in [now, expected].map(|rate| rate * ASKED as f64) {
+            assert!((found - said).abs() < 4.5 * said.sqrt() + tolerance * said, "{format}: {found} and {said}");
+        }
+        assert!(found < 10_000.0 || (found / ASKED as f64 / now - 1.0).abs() < 0.08, "{format}: {now} now");
+        let estimate = filter.cardinality().unwrap();
+        assert!((estimate / keys as f64 - 1.0).abs() < 0.02, "{format}: {estimate} keys");
+    }
+}
+
+/// Places in a block of blobloom's come from 18 bits of a hash. With 20 bits for a key those collide as often as all
+/// places of a key are set.
+#[test]
+fn rates_of_blobloom_have_the_collisions_of_its_places() {
+    const BLOCKS: u32 = 2000;
+    const KEYS: u64 = 50_000;
+    const ASKED: u64 = 2_000_000;
+    for k in [4, 9, 15] {
+        let mut blocks = vec![0_u8; 64 * BLOCKS as usize];
+        for hash in (0..KEYS).map(crate::common::mix) {
+            let (mut place, mut step) = ((hash >> 32) as u32, hash as u32);
+            let block = ((u64::from(step) * u64::from(BLOCKS)) >> 32) as usize;
+            for i in 1..k {
+                place = place.wrapping_add(step);
+                step = step.wrapping_add(i);
+                blocks[64 * block + (place / 8) as usize % 64] |= 1 << (place % 8);
+            }
+        }
+        let header = [0, BLOCKS - 1, k].map(u32::to_le_bytes).concat();
+        let bytes = [b"blobloom", &header[..], &[0; 44], &blocks].concat();
+        let filter = interop::find("blobloom").unwrap().import(&bytes, &ImportOptions::default()).unwrap();
+        let found = (0..ASKED).filter(|i| filter.contains_hash(crate::common::mix(1 << 40 | i))).count() as f64;
+        let (now, expected) = (filter.false_positive_rate(), filter.expected_false_positive_rate(KEYS));
+        println!("k = {k}: {} measured, {now} now, {expected} expected", found / ASKED as f64);
+        for said in [now, expected].map(|rate| rate * ASKED as f64) {
+            // The formulas are within 5 % where the number of bits has small factors.
+            assert!((found - said).abs() < 4.5 * said.sqrt() + 0.05 * said, "k = {k}: {found} and {said}");
+        }
     }
 }

@@ -104,8 +104,9 @@ pub fn of(bits: u64, hashes: u32, mut words: [u64; 8], attachment: u64) -> Resul
     if !(1..=row.max_bits).contains(&bits) {
         return Err(error!(OutOfRange, "bits = {bits} is not from 1 to {} of {}", row.max_bits, row.name));
     }
-    if !(1..=row.max_hashes).contains(&hashes) {
-        return Err(error!(OutOfRange, "hashes = {hashes} is not from 1 to {} of {}", row.max_hashes, row.name));
+    let most = row.most_hashes(bits);
+    if !(1..=most).contains(&hashes) {
+        return Err(error!(OutOfRange, "hashes = {hashes} is not from 1 to {most} of {} with {bits} bits", row.name));
     }
     words[ATTACHMENT_WORD] = attachment;
     let bytes = attachment
@@ -119,14 +120,14 @@ pub fn placement(number: u64) -> Option<&'static PlacementRow> {
     PLACEMENTS.get(usize::try_from(number).ok()?)
 }
 
-/// The expected rate: that of the dependent probes, and at least that of two keys having the same hash.
+/// The expected rate: that of the dependent probes, or that the hash of a fresh key is that of another.
 fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
     let Some(row) = placement(geometry.words[0]) else { return 1.0 };
     let rate = match row.lines_rate {
         Some(rate) => rate(geometry, keys),
         None => row.rate(geometry.bits, geometry.hashes, keys),
     };
-    rate.max(sizing::hash_floor(keys, row.hash_bits))
+    row.with_floor(rate, keys as f64)
 }
 
 /// A filter that places its keys as another system does.
@@ -186,6 +187,16 @@ impl ForeignBloom {
         Ok(())
     }
 
+    /// The share of random keys that are found, if these are enough to tell, where no formula knows how the probes of a
+    /// key depend on each other.
+    fn tried(&self) -> Option<f64> {
+        const TRIED: u64 = 1 << 18;
+        const ENOUGH: usize = 1000;
+        let is_found = |i: &u64| self.array.contains(self.words(), &bits::mix(!bits::mix(*i)).to_le_bytes());
+        let found = self.row.third.is_finite().then(|| (0..TRIED).filter(is_found).count())?;
+        (found >= ENOUGH).then(|| found as f64 / TRIED as f64)
+    }
+
     fn ones(&self) -> u64 {
         bits::count_ones_in(self.words(), 0, self.base.geometry().bits)
     }
@@ -219,7 +230,9 @@ impl Kind for ForeignBloom {
             Some(rate) => rate(self.base.geometry(), self.words()),
             None => self.row.rate_from_fill(bits, hashes, ones),
         };
-        Measure::of_bits(ones, bits, rate)
+        // Without zero bits nothing says how many keys there are, and the rate is 1.
+        let rate = || self.row.with_floor(rate, self.of_taken(ones).unwrap_or_default());
+        Measure::of_bits(ones, bits, self.tried().unwrap_or_else(rate))
     }
 
     fn reset(&mut self) -> Result<()> {
@@ -278,7 +291,7 @@ impl Cardinality for ForeignBloom {
 
     fn of_taken(&self, ones: u64) -> Option<f64> {
         let Geometry { bits, hashes, .. } = *self.base.geometry();
-        sizing::bloom::cardinality_exact_base(bits, hashes, ones)
+        self.row.keys_from_fill(bits, hashes, ones)
     }
 
     fn standard_error(&self, keys: f64) -> f64 {

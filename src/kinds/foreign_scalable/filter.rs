@@ -183,7 +183,7 @@ impl ForeignScalable {
     fn keys_by_fill(&self) -> impl Iterator<Item = Option<(f64, f64)>> {
         self.placed.iter().map(|placed| {
             let Link { hashes, .. } = placed.link;
-            let keys = bloom::cardinality_exact_base(placed.link.modulus(), hashes, self.ones(placed))?;
+            let keys = self.row.keys_from_fill(placed.link.modulus(), hashes, self.ones(placed))?;
             Some((keys, bloom::cardinality_standard_error(placed.link.modulus(), hashes, keys.round() as u64)))
         })
     }
@@ -222,6 +222,7 @@ impl Kind for ForeignScalable {
             rate = either(rate, self.row.rate_from_fill(placed.link.modulus(), placed.link.hashes, here));
         }
         progress(self.base.words().bytes());
+        let rate = self.row.with_floor(rate, self.of_payload().unwrap_or_default());
         Measure::of_bits(ones, self.base.geometry().bits, rate)
     }
 

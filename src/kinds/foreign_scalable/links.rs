@@ -110,7 +110,7 @@ impl Link {
             && bits.is_multiple_of(8)
             && link.log_modulus < 64
             && link.modulus() <= bits.min(row.max_bits)
-            && (1..=row.max_hashes).contains(&link.hashes)
+            && (1..=row.most_hashes(link.modulus())).contains(&link.hashes)
             && entries > 0
             && link.rate > 0.0
             && link.rate < 1.0

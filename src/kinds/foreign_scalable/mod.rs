@@ -21,7 +21,6 @@ use crate::contract::{Capabilities, Hashing, Overfill, Row, Sizes, Structure};
 use crate::error::{Result, error};
 use crate::format::Geometry;
 use crate::kinds::foreign_bloom::placements::MAX_HASHES;
-use crate::sizing::hash_floor;
 use crate::sizing::levels::either;
 use crate::spec::{Domain, KindId, Parameter, Size, Spec};
 use links::Link;
@@ -126,5 +125,5 @@ fn expected_rate(geometry: &Geometry, keys: u64) -> f64 {
             _ => break,
         }
     }
-    rate.max(hash_floor(keys, row.hash_bits))
+    row.with_floor(rate, keys as f64)
 }

@@ -35,6 +35,7 @@ class Cuckoo(Kept):
         ("64-10", (64,), 10),
         ("16-40", (16,), 40),
         ("32-100", (32, "BUCKETSIZE", 4, "EXPANSION", 2), 100),
+        ("16-300", (16, "BUCKETSIZE", 3, "MAXITERATIONS", 7, "EXPANSION", 1), 300),
     ]
 
     def __init__(self, data):
@@ -72,6 +73,9 @@ class Chain(Kept):
         ("10-60", ("0.1", 10, "EXPANSION", 4), 60),
         ("100-100", ("0.001", 100, "NONSCALING"), 100),
         ("1000-1", ("0.01", 1000), 1),
+        ("hashes-256", ("1e-77", 5, "NONSCALING"), 5),
+        ("hashes-1074", ("1e-323", 5, "NONSCALING"), 5),
+        ("links-258", ("0.01", 4, "EXPANSION", 1), 1195),
     ]
 
     def __init__(self, data):

@@ -15,6 +15,7 @@ pub const MOST_BYTES: u64 = 36_000;
 pub const ROW: PlacementRow = PlacementRow {
     name: "bip37",
     scheme: None,
+    reach: 1 << 32,
     max_hashes: MOST_HASHES,
     max_bits: 8 * MOST_BYTES,
     open: |geometry, seed| Array::open(geometry, Places { tweak: seed as u32 }),

@@ -1,18 +1,24 @@
 //! Guava's `BloomFilter` (com.google.common.hash), both strategies over MurmurHash3 x64 128 with seed 0.
 
-use super::PlacementRow;
+use super::{MOST_IN_BYTE, PlacementRow};
 use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::murmur3_x64_128;
 
 /// `MURMUR128_MITZ_32`: place i, from 1 on, is a + i b modulo 2^32, complemented if it is negative, modulo m; a and b
 /// are the halves of the hash's first word. Reaches 2^31 places.
-pub const MITZ_32: PlacementRow =
-    PlacementRow { name: "guava_32", open: |geometry, _| Array::open(geometry, Mitz32), ..PlacementRow::BASE };
+pub const MITZ_32: PlacementRow = PlacementRow {
+    name: "guava_32",
+    reach: 1 << 31,
+    max_hashes: MOST_IN_BYTE,
+    open: |geometry, _| Array::open(geometry, Mitz32),
+    ..PlacementRow::BASE
+};
 
 /// `MURMUR128_MITZ_64`: place i, from 0 on, is the low 63 bits of a + i b modulo m; a and b are the hash's words.
 pub const MITZ_64: PlacementRow = PlacementRow {
     name: "guava_64",
     hash_bits: 128,
+    max_hashes: MOST_IN_BYTE,
     open: |geometry, _| Array::open(geometry, Mitz64),
     ..PlacementRow::BASE
 };

@@ -1,7 +1,7 @@
 //! HBase's `BloomFilterChunk` (org.apache.hadoop.hbase.util): place i, from 0 on, is the absolute value of the signed
 //! 32-bit number a + i b, modulo m; a is the hash of the key with seed 0, and b the hash with seed a.
 
-use super::PlacementRow;
+use super::{MURMUR2_TWICE, MURMUR3_TWICE, PlacementRow};
 use crate::blocks::placed::{Array, Placement, Shape};
 use crate::format::Geometry;
 use crate::hash::jenkins::jenkins_lookup3;
@@ -12,18 +12,25 @@ use crate::hash::murmur3::murmur3_x86_32;
 pub const MOST_BYTES: u64 = (1 << 28) - 1;
 
 /// A placement with this hash function.
-const fn row(name: &'static str, open: fn(&Geometry, u64) -> Option<Box<dyn super::PlacedArray>>) -> PlacementRow {
-    PlacementRow { name, max_bits: 8 * MOST_BYTES, open, ..PlacementRow::BASE }
+const fn row(
+    name: &'static str,
+    hash_bits: u32,
+    open: fn(&Geometry, u64) -> Option<Box<dyn super::PlacedArray>>,
+) -> PlacementRow {
+    PlacementRow { name, hash_bits, reach: 1 << 31, max_bits: 8 * MOST_BYTES, open, ..PlacementRow::BASE }
 }
 
 /// Over the hash type 0, Jenkins.
-pub const JENKINS: PlacementRow = row("hbase_jenkins", |geometry, _| Array::open(geometry, Places(jenkins_lookup3)));
+pub const JENKINS: PlacementRow =
+    row("hbase_jenkins", 64, |geometry, _| Array::open(geometry, Places(jenkins_lookup3)));
 
 /// Over the hash type 1, Murmur, which is HBase's default.
-pub const MURMUR: PlacementRow = row("hbase_murmur", |geometry, _| Array::open(geometry, Places(hbase_murmur2_32)));
+pub const MURMUR: PlacementRow =
+    row("hbase_murmur", MURMUR2_TWICE, |geometry, _| Array::open(geometry, Places(hbase_murmur2_32)));
 
 /// Over the hash type 2, Murmur3.
-pub const MURMUR_3: PlacementRow = row("hbase_murmur_3", |geometry, _| Array::open(geometry, Places(murmur3_x86_32)));
+pub const MURMUR_3: PlacementRow =
+    row("hbase_murmur_3", MURMUR3_TWICE, |geometry, _| Array::open(geometry, Places(murmur3_x86_32)));
 
 #[derive(Clone, Copy)]
 struct Places<Hash>(Hash);

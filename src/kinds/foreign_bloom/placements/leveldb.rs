@@ -1,4 +1,4 @@
-//! LevelDB's filters: h, h + d, h + 2 d ... modulo 2^32, modulo m, of one 32-bit hash h and h rotated by 17 bits.
+//! LevelDB's filters: h, h + d, h + 2 d ... modulo 2^32, modulo m, of one 32-bit hash h and h rotated by 17 bits for d.
 
 use super::PlacementRow;
 use crate::blocks::placed::{Array, Placement, Shape};
@@ -14,6 +14,9 @@ pub const MOST_HASHES: u32 = 30;
 pub const ROW: PlacementRow = PlacementRow {
     name: "leveldb",
     hash_bits: 32,
+    reach: 1 << 32,
+    // h + 2 d = (2^16 + 1) (2 x + y), where x is the upper 15 bits of h and y the others.
+    third: 131_072.0,
     max_hashes: MOST_HASHES,
     open: |geometry, _| Array::open(geometry, Places),
     ..PlacementRow::BASE

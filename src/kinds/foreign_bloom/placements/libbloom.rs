@@ -1,7 +1,7 @@
 //! libbloom: a + i b modulo m for i from 0 on, of the 32-bit MurmurHash2 under a fixed seed and under that hash.
 //! Version 1 adds modulo 2^32, version 2 does not, so that they set different bits.
 
-use super::PlacementRow;
+use super::{MOST_BY_RATE, MOST_IN_BYTE, MURMUR2_TWICE, PlacementRow};
 use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur2::murmur2_32;
 
@@ -9,12 +9,23 @@ use crate::hash::murmur2::murmur2_32;
 const SEED: u32 = 0x9747_b28c;
 
 /// Version 1, up to 1.6.
-pub const V1: PlacementRow =
-    PlacementRow { name: "libbloom_1", open: |geometry, _| Array::open(geometry, Wrapping), ..PlacementRow::BASE };
+pub const V1: PlacementRow = PlacementRow {
+    name: "libbloom_1",
+    reach: 1 << 32,
+    hash_bits: MURMUR2_TWICE,
+    max_hashes: MOST_IN_BYTE,
+    open: |geometry, _| Array::open(geometry, Wrapping),
+    ..PlacementRow::BASE
+};
 
 /// Version 2; also RedisBloom's filters without 64-bit hashes.
-pub const V2: PlacementRow =
-    PlacementRow { name: "libbloom_2", open: |geometry, _| Array::open(geometry, Wide), ..PlacementRow::BASE };
+pub const V2: PlacementRow = PlacementRow {
+    name: "libbloom_2",
+    hash_bits: MURMUR2_TWICE,
+    max_hashes: MOST_BY_RATE,
+    open: |geometry, _| Array::open(geometry, Wide),
+    ..PlacementRow::BASE
+};
 
 #[derive(Clone, Copy)]
 struct Wrapping;

@@ -29,11 +29,30 @@ pub use squid::{HASHES as SQUID_HASHES, MOST_BITS as MOST_SQUID_BITS};
 use crate::blocks::placed::PlacedArray;
 use crate::format::Geometry;
 use crate::sizing::dependent::Scheme;
-use crate::sizing::{bloom, dependent};
+use crate::sizing::{self, bloom, dependent};
 use core::sync::atomic::AtomicU64;
 
-/// The most bits that a key may set: formats write k in one byte or more, but nobody uses more than this.
-pub const MAX_HASHES: u32 = 255;
+/// The most bits that a key may set: the greatest number of hashes that most owners can hold, a positive `int`.
+pub const MAX_HASHES: u32 = i32::MAX as u32;
+
+/// The most bits that a key may set in any array, however small: the greatest number that 16 bits hold, which is all
+/// that DataSketches has for it. [`PlacementRow::most_hashes`] says why larger arrays may have more.
+const MOST_ANYWHERE: u64 = u16::MAX as u64;
+
+/// The most bits that a key may set where k is written in a byte.
+const MOST_IN_BYTE: u32 = u8::MAX as u32;
+
+/// The most bits that a key may set where k follows from a rate alone: 1,074 for the least rate that a double holds,
+/// and one more for rounding.
+const MOST_BY_RATE: u32 = 1075;
+
+/// [`PlacementRow::hash_bits`] of the 32-bit MurmurHash3 of a key together with that under the first as its seed. Of
+/// random pairs of keys of eight bytes with the same first hash, one in 2^18 has the same second one, because both
+/// differ alike after the first block. (871 of 2^28 pairs; of longer keys hardly any pair has.)
+const MURMUR3_TWICE: u32 = 32 + 18;
+
+/// Likewise of MurmurHash2: 80 of 2^28 pairs.
+const MURMUR2_TWICE: u32 = 32 + 21;
 
 /// The words of the geometry that a placement may use for its own key.
 pub const KEY_WORDS: core::ops::Range<usize> = 2..6;
@@ -44,9 +63,16 @@ pub struct PlacementRow {
     pub name: &'static str,
     /// How the places of a key depend on each other, if they do.
     pub scheme: Option<Scheme>,
-    /// How many bits of a key's hash decide its places.
+    /// How many bits of a key's hash decide its places, if keys are random: two keys have the same places with the
+    /// probability 2 to the power of minus this.
     pub hash_bits: u32,
-    /// The most bits that a key sets.
+    /// How many numbers there are that places are taken modulo m of: places past these are never set, and if they are
+    /// not many times m, some places are set more often than others.
+    pub reach: u64,
+    /// How many places the third probe of a key goes to, if they are fewer than the array has: once there are many
+    /// keys, nearly all of these are set.
+    pub third: f64,
+    /// The most bits that a key sets in the largest arrays.
     pub max_hashes: u32,
     /// The most bits that an array has.
     pub max_bits: u64,
@@ -66,6 +92,8 @@ impl PlacementRow {
         name: "",
         scheme: Some(Scheme::Double),
         hash_bits: 64,
+        reach: u64::MAX,
+        third: f64::INFINITY,
         max_hashes: MAX_HASHES,
         max_bits: 1 << 62,
         counts_new: false,
@@ -74,22 +102,84 @@ impl PlacementRow {
         open: |_, _| None,
     };
 
+    /// The most bits that a key sets in an array of `bits` bits. Owners choose (m / n) ln 2, which is never more than
+    /// m, so no array needs more than it has bits. Hence a forged number costs a lookup at most as many steps as there
+    /// are bits, or [`MOST_ANYWHERE`].
+    pub fn most_hashes(&self, bits: u64) -> u32 {
+        u64::from(self.max_hashes).min(bits.max(MOST_ANYWHERE)) as u32
+    }
+
     /// The rate of an array with `keys` distinct keys, if no two of their hashes were the same.
     pub fn rate(&self, bits: u64, hashes: u32, keys: u64) -> f64 {
-        match self.scheme {
-            Some(scheme) => dependent::rate(scheme, false, bits, hashes, keys),
-            None => bloom::exact(bits, hashes, keys),
+        let bits = bits.min(self.reach);
+        // Third probes that go to the same places set no more bits than those of fewer keys.
+        let all = keys as f64 * f64::from(hashes) - (keys as f64 - self.thirds(keys as f64));
+        let (probes, third) = self.without_third(hashes, keys as f64, || -(-all / bits as f64).exp_m1());
+        let others = if probes < hashes { (all / f64::from(probes)).round() as u64 } else { keys };
+        let rate = match self.scheme {
+            Some(scheme) => dependent::rate(scheme, false, bits, probes, others),
+            None => bloom::exact(bits, probes, others),
+        };
+        self.uneven(bits, probes, keys as f64, rate * third)
+    }
+
+    /// How many probes go anywhere in the array, and the probability that the third is set if it does not. `fill` is
+    /// the share of all bits that are set.
+    fn without_third(&self, hashes: u32, keys: f64, fill: impl Fn() -> f64) -> (u32, f64) {
+        if self.third.is_infinite() || hashes < 3 {
+            return (hashes, 1.0);
         }
+        let missed = (-keys / self.third).exp();
+        (hashes - 1, 1.0 - missed * (1.0 - fill()))
+    }
+
+    /// A rate that was computed as if all places of an array were as likely, for the likelihoods that they have.
+    fn uneven(&self, bits: u64, hashes: u32, keys: f64, rate: f64) -> f64 {
+        let (times, rest) = (self.reach / bits.max(1), self.reach % bits.max(1));
+        // Where a place has that many numbers, one more is below a hundredth of a percent.
+        if times > 10_000 || rest == 0 || rate == 0.0 {
+            return rate;
+        }
+        let (reach, hashes) = (self.reach as f64, f64::from(hashes));
+        // The share of probes to places with one number more than others, and how many places of each sort are set.
+        let more = rest as f64 * (times + 1) as f64 / reach;
+        let fill = |numbers: f64| -(-keys * hashes * numbers / reach).exp_m1();
+        let mean = more * fill((times + 1) as f64) + (1.0 - more) * fill(times as f64);
+        (rate * (mean / fill(reach / bits as f64)).powf(hashes)).min(1.0)
+    }
+
+    /// The rate of a structure with `keys` random keys whose bits alone say yes with the probability `rate`.
+    pub fn with_floor(&self, rate: f64, keys: f64) -> f64 {
+        sizing::with_floor(rate, sizing::hash_floor(keys.round() as u64, self.hash_bits))
     }
 
     /// The rate of an array in which `ones` bits are set.
     pub fn rate_from_fill(&self, bits: u64, hashes: u32, ones: u64) -> f64 {
-        match (self.scheme, bloom::cardinality_exact_base(bits, hashes, ones)) {
-            (Some(scheme), Some(keys)) => {
-                dependent::from_fill(scheme, false, bits, hashes, keys, ones as f64 / bits as f64)
-            }
-            _ => bloom::from_fill(bits, hashes, ones),
+        let bits = bits.min(self.reach);
+        let Some(keys) = self.keys_from_fill(bits, hashes, ones) else { return 1.0 };
+        let fill = ones as f64 / bits as f64;
+        let (probes, third) = self.without_third(hashes, keys, || fill);
+        let rate = match self.scheme {
+            Some(scheme) => dependent::from_fill(scheme, false, bits, probes, keys, fill),
+            None => bloom::from_fill(bits, probes, ones),
+        };
+        self.uneven(bits, probes, keys, rate * third)
+    }
+
+    /// How many keys set `ones` bits of an array; `None` if all are set that can be.
+    pub fn keys_from_fill(&self, bits: u64, hashes: u32, ones: u64) -> Option<f64> {
+        let keys = bloom::cardinality_exact_base(bits.min(self.reach), hashes, ones)?;
+        if self.third.is_infinite() || hashes < 3 {
+            return Some(keys);
         }
+        // As many probes as all keys make in different places; the third probes of most keys add nothing to them.
+        let (probes, hashes) = (keys * f64::from(hashes), f64::from(hashes));
+        Some((0..20).fold(keys, |keys, _| (probes - self.thirds(keys)) / (hashes - 1.0)))
+    }
+
+    /// To how many different places the third probes of these keys go.
+    fn thirds(&self, keys: f64) -> f64 {
+        if self.third.is_infinite() { keys } else { self.third * -(-keys / self.third).exp_m1() }
     }
 }
 
@@ -134,4 +224,34 @@ pub const NAMES: [&str; ROWS.len()] = {
 /// The number of the placement with this name.
 pub fn number(name: &str) -> Option<u64> {
     PLACEMENTS.iter().position(|row| row.name == name).map(|number| number as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bits::mix;
+
+    /// Places by few numbers: lookups of random keys, in arrays with fewer bits than numbers and with more.
+    #[test]
+    fn rates_of_few_numbers_are_those_of_lookups() {
+        const NUMBERS: u64 = 1 << 12;
+        const ASKED: u64 = 400_000;
+        let row = PlacementRow { scheme: None, reach: NUMBERS, ..PlacementRow::BASE };
+        for (bits, hashes, keys) in [(3000, 5, 400), (2049, 3, 500), (1500, 7, 150), (10_000, 4, 600)] {
+            let place = |key: u64, i: u32| (mix(mix(key) ^ u64::from(i)) % NUMBERS % bits) as usize;
+            let mut set = vec![false; bits as usize];
+            (0..keys).for_each(|key| (0..hashes).for_each(|i| set[place(key, i)] = true));
+            let absent = (1 << 40)..(1 << 40) + ASKED;
+            let found = absent.filter(|key| (0..hashes).all(|i| set[place(*key, i)])).count() as f64;
+            let ones = set.iter().filter(|set| **set).count() as u64;
+            let (expected, now) = (row.rate(bits, hashes, keys), row.rate_from_fill(bits, hashes, ones));
+            let plain = bloom::exact(bits, hashes, keys);
+            // Which bits are set is chance as well, and more so of a small array.
+            for said in [expected, now] {
+                let band = 4.5 * (said / ASKED as f64).sqrt() + 0.12 * said;
+                assert!((found / ASKED as f64 - said).abs() < band, "{bits} {hashes} {keys}: {found} and {said}");
+            }
+            assert!(expected > 1.15 * plain, "{bits} {hashes} {keys}: {expected} and {plain}");
+        }
+    }
 }

@@ -6,13 +6,21 @@ use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::{hive_murmur3_64, wang_64};
 
 /// Texts and byte strings: Hive's 64-bit MurmurHash3.
-pub const TEXT: PlacementRow =
-    PlacementRow { name: "orc_text", open: |geometry, _| Array::open(geometry, Texts), ..PlacementRow::BASE };
+pub const TEXT: PlacementRow = PlacementRow {
+    name: "orc_text",
+    reach: 1 << 31,
+    open: |geometry, _| Array::open(geometry, Texts),
+    ..PlacementRow::BASE
+};
 
 /// Whole numbers, and the bits of floating-point ones, as eight little-endian bytes: Thomas Wang's 64-bit mix. A key of
 /// another length is extended with zeros, or cut.
-pub const NUMBER: PlacementRow =
-    PlacementRow { name: "orc_number", open: |geometry, _| Array::open(geometry, Numbers), ..PlacementRow::BASE };
+pub const NUMBER: PlacementRow = PlacementRow {
+    name: "orc_number",
+    reach: 1 << 31,
+    open: |geometry, _| Array::open(geometry, Numbers),
+    ..PlacementRow::BASE
+};
 
 #[derive(Clone, Copy)]
 struct Texts;

@@ -1,7 +1,7 @@
 //! RedisBloom's links: a + i b modulo m for i from 0 on, of MurmurHash64A under a fixed seed and under that hash.
 
-use super::PlacementRow;
 use super::libbloom::{Wide, sums};
+use super::{MOST_BY_RATE, PlacementRow};
 use crate::blocks::placed::{Array, PlacedArray, Placement, Shape};
 use crate::hash::murmur2::murmur64a;
 use core::sync::atomic::AtomicU64;
@@ -13,6 +13,7 @@ const SEED: u64 = 0xc6a4_a793_5bd1_e995;
 pub const ROW: PlacementRow = PlacementRow {
     name: "redisbloom",
     hash_bits: 128,
+    max_hashes: MOST_BY_RATE,
     counts_new: true,
     open: |geometry, _| Array::open(geometry, Places),
     ..PlacementRow::BASE

@@ -1,19 +1,25 @@
 //! Apache Spark's `BloomFilter` (org.apache.spark.util.sketch), over its own MurmurHash3 x86 32.
 
-use super::PlacementRow;
 use super::guava::folded_signs;
+use super::{MURMUR3_TWICE, PlacementRow};
 use crate::blocks::placed::{Array, Placement, Shape};
 use crate::hash::murmur3::spark_murmur3_32;
 
 /// Version 1: as Guava's 32-bit strategy, of the hash with seed 0 and the hash with the first one as the seed. Reaches
 /// 2^31 places.
-pub const V1: PlacementRow =
-    PlacementRow { name: "spark_1", open: |geometry, _| Array::open(geometry, V1Places), ..PlacementRow::BASE };
+pub const V1: PlacementRow = PlacementRow {
+    name: "spark_1",
+    reach: 1 << 31,
+    hash_bits: MURMUR3_TWICE,
+    open: |geometry, _| Array::open(geometry, V1Places),
+    ..PlacementRow::BASE
+};
 
 /// Version 2: a 64-bit sum that starts at the first hash times 2^31 - 1 and grows by the second, complemented if it is
 /// negative, modulo m.
 pub const V2: PlacementRow = PlacementRow {
     name: "spark_2",
+    hash_bits: MURMUR3_TWICE,
     open: |geometry, seed| Array::open(geometry, V2Places { seed: seed as i32 }),
     ..PlacementRow::BASE
 };

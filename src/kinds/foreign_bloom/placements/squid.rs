@@ -19,6 +19,7 @@ pub const ROW: PlacementRow = PlacementRow {
     name: "squid",
     scheme: None,
     hash_bits: 128,
+    reach: 1 << 32,
     max_hashes: HASHES,
     max_bits: MOST_BITS,
     open: |geometry, _| Array::open(geometry, Places),
