@@ -112,6 +112,7 @@ formats! {
     "foreign_bloom" "cassandra" arrays::cassandra::V4,
     "foreign_bloom" "cassandra_3" arrays::cassandra::V3,
     "foreign_bloom" "datasketches" arrays::datasketches::FORMAT,
+    "foreign_static" "datasketches_xor" tables::datasketches_xor::FORMAT,
     "foreign_bloom" "dcso" arrays::dcso::FORMAT,
     "foreign_bloom" "guava" arrays::guava::FORMAT,
     "foreign_bloom" "hbase" arrays::hbase::FORMAT,

@@ -604,3 +604,51 @@ fn rates_of_blobloom_have_the_collisions_of_its_places() {
         }
     }
 }
+
+/// DataSketches writes its xor filter as whole words too: up to seven zeros follow, and nothing else may.
+#[test]
+fn whole_words_of_datasketches_xor() {
+    let format = interop::find("datasketches_xor").unwrap();
+    let bytes = include_bytes!("../formats/datasketches_xor/bytes8-17.bin").to_vec();
+    let import = |bytes: &[u8]| format.import(bytes, &ImportOptions::default());
+    let padded = |zeros: usize| [&bytes[..], &vec![0; zeros]].concat();
+    assert_eq!(bytes.len() % 8, 3);
+    assert!((0..17).all(|i| import(&padded(5)).unwrap().contains(format!("key-{i}").as_bytes())));
+    for zeros in [1, 4, 6, 8, 13] {
+        assert_eq!(import(&padded(zeros)).unwrap_err().status(), Status::Corrupt, "{zeros}");
+    }
+    let mut last = padded(5);
+    *last.last_mut().unwrap() = 1;
+    assert_eq!(import(&last).unwrap_err().status(), Status::Corrupt);
+    // Flags, another version, and another family.
+    for (at, value, status) in [(3, 1, Status::NewerVersion), (1, 2, Status::NewerVersion), (2, 21, Status::Foreign)] {
+        let mut other = bytes.clone();
+        other[at] = value;
+        assert_eq!(import(&other).unwrap_err().status(), status, "byte {at}");
+    }
+}
+
+/// What the header of holiman's filters says is checked before its checksum, and before memory is taken for it.
+#[test]
+fn headers_of_holiman() {
+    let format = interop::find("holiman").unwrap();
+    let bytes = include_bytes!("../formats/holiman/1000.bin");
+    // The places of k and of m.
+    for (at, value, status) in [
+        (12, 0, Status::OutOfRange),
+        (12, 1 << 16, Status::OutOfRange),
+        (12, u64::MAX, Status::OutOfRange),
+        (12, 8, Status::Truncated),
+        (12, 6, Status::Corrupt),
+        (28, 0, Status::Corrupt),
+        (28, 1, Status::Corrupt),
+        (28, u64::MAX, Status::Truncated),
+        (28, 9585, Status::Corrupt),
+        (36, 0, Status::Corrupt),
+    ] {
+        let mut other = bytes.to_vec();
+        other[at..at + 8].copy_from_slice(&u64::to_le_bytes(value));
+        let error = format.import(&other, &ImportOptions::default()).unwrap_err();
+        assert_eq!(error.status(), status, "{value} at {at}: {error}");
+    }
+}

@@ -2,6 +2,7 @@
 
 pub mod binary_fuse;
 pub mod blobloom;
+pub mod datasketches_xor;
 pub mod holiman;
 pub mod xor;
 

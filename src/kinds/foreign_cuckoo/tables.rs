@@ -18,7 +18,7 @@ pub const MOST_TABLES: usize = u16::MAX as usize;
 pub struct Width(u16);
 
 impl Width {
-    /// That many slots.
+    /// A width of `slots` slots.
     pub fn of(slots: u16) -> Width {
         Width(slots.max(1))
     }
