@@ -9,6 +9,7 @@ use crate::server::mover::Mover;
 use crate::server::persistence::{Commands, Digest, Reader, Unreadable, Writer};
 use crate::server::value::{DataType, Given};
 use crate::server::{Refusal, memory};
+use crate::valkey_bloom::object::Object;
 use redis_module::raw::RedisModuleType;
 use std::ffi::{CStr, c_int};
 use std::ptr::null_mut;
@@ -35,7 +36,7 @@ impl DataType for Stored {
     }
 
     fn refusal_of(other: *mut RedisModuleType) -> Refusal {
-        if other == Chain::registered() {
+        if other == Chain::registered() || other == Object::registered() {
             return Refusal::Said(
                 "WRONGTYPE the key holds a filter of BF.*, whose commands are those: BF.ADD, BF.EXISTS, BF.INFO, \
                  BF.SCANDUMP and others",

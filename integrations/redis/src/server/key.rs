@@ -93,18 +93,16 @@ impl Key {
         }
         // SAFETY: the key is open. A value of this type was made by `set` or by a function of the type.
         unsafe {
-            let kind = api!(RedisModule_KeyType(self.raw));
-            if kind == raw::REDISMODULE_KEYTYPE_EMPTY as c_int {
-                return Ok(None);
-            }
-            if kind != raw::REDISMODULE_KEYTYPE_MODULE as c_int {
-                return Err(Refusal::WrongType);
-            }
+            // Null for a key that does not exist, and for a type of the server itself.
             let of = api!(RedisModule_ModuleTypeGetType(self.raw));
-            if of != T::registered() {
-                return Err(T::refusal_of(of));
+            if of == T::registered() {
+                return Ok(NonNull::new(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>()));
             }
-            Ok(NonNull::new(api!(RedisModule_ModuleTypeGetValue(self.raw)).cast::<Value<T>>()))
+            match api!(RedisModule_KeyType(self.raw)) as isize {
+                raw::REDISMODULE_KEYTYPE_EMPTY => Ok(None),
+                raw::REDISMODULE_KEYTYPE_MODULE => Err(T::refusal_of(of)),
+                _ => Err(Refusal::WrongType),
+            }
         }
     }
 

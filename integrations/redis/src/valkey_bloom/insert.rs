@@ -166,43 +166,52 @@ fn add_items(
     wanted: Option<&Wanted>,
     many: bool,
 ) -> Result<(), Refusal> {
-    let is_new = key.value::<Object>()?.is_none();
+    let mut is_new = false;
     let mut object = key.to_change_or::<Object>(context, |key| {
         key.set(wanted.ok_or(NOT_FOUND)?.make(context)?);
+        is_new = true;
         Ok(())
     })?;
     if is_new {
         replicate_made(context, name, object.get(), items);
     }
+    let (is_bound, has_room) = (!context.is_repetition(), |bytes| memory::has_room(context, bytes));
+    let grow = |object: &mut Object| object.grow(is_bound, &has_room);
+    let has_changed = |has_added: bool| {
+        if has_added && !is_new {
+            context.replicate_verbatim();
+        }
+        if has_added {
+            context.notify(c"bloom.add", name);
+        }
+        if is_new {
+            context.notify(c"bloom.reserve", name);
+        }
+    };
+    if let ([item], false) = (items, many) {
+        let outcome = object.change(|object| {
+            let outcome = object.add(item.bytes(), &grow);
+            if outcome == Ok(true) {
+                object.count();
+            }
+            outcome
+        });
+        has_changed(outcome == Ok(true));
+        context.reply_integer(outcome.map_err(refusal)?.into());
+        return Ok(());
+    }
     let items: Vec<&[u8]> = items.iter().map(Argument::bytes).collect();
     let mut answers = Vec::with_capacity(items.len());
-    let (is_bound, has_room) = (!context.is_repetition(), |bytes| memory::has_room(context, bytes));
     let outcome = object.change(|object| {
-        let outcome = object.add_many(&items, &|object| object.grow(is_bound, &has_room), &mut answers);
+        let outcome = object.add_many(&items, &grow, &mut answers);
         object.count();
         outcome
     });
-    if answers.contains(&true) {
-        if !is_new {
-            context.replicate_verbatim();
-        }
-        context.notify(c"bloom.add", name);
-    }
-    if is_new {
-        context.notify(c"bloom.reserve", name);
-    }
-    match many {
-        true => {
-            context.reply_array(answers.len() + usize::from(outcome.is_err()));
-            answers.iter().for_each(|is_new| context.reply_integer((*is_new).into()));
-            if let Err(full) = outcome {
-                context.reply_last(&refusal(full));
-            }
-        }
-        false => {
-            outcome.map_err(refusal)?;
-            context.reply_integer(answers.first().is_some_and(|is_new| *is_new).into());
-        }
+    has_changed(answers.contains(&true));
+    context.reply_array(answers.len() + usize::from(outcome.is_err()));
+    answers.iter().for_each(|is_new| context.reply_integer((*is_new).into()));
+    if let Err(full) = outcome {
+        context.reply_last(&refusal(full));
     }
     Ok(())
 }

@@ -76,7 +76,7 @@ def check_commands_make_what_valkey_bloom_makes():
 
 
 def check_files_keep_both_types():
-    for options in (("--save", "900 1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
+    for options in (("--save", "900", "1"), ("--appendonly", "yes", "--aof-use-rdb-preamble", "no"),
                     ("--appendonly", "yes", "--aof-use-rdb-preamble", "yes")):
         running = Server(*options)
         client = running.client()
@@ -207,6 +207,9 @@ def check_objects_answer_as_valkey_bloom_does_whoever_owns_the_commands():
         # Words that only valkey-bloom has make its type: its primaries send them.
         (["BF.INSERT", "seeded", "SEED", b"s" * 32, "ITEMS", "a"], [1]),
         ("TYPE seeded", Simple("bloomfltr")),
+        ("PETAL.EXISTS seeded a", Error("WRONGTYPE the key holds a filter of BF.*, whose commands are those: BF.ADD, "
+                                        "BF.EXISTS, BF.INFO, BF.SCANDUMP and others")),
+        ("CF.EXISTS seeded a", 0),
         ("TYPE new", Simple("MBbloom--")),
     ])
 

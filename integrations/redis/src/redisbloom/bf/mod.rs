@@ -70,7 +70,10 @@ pub fn commands() -> Vec<&'static Command> {
 /// Whether a command on this key is valkey-bloom's: by the type of its value, and otherwise by the module's own.
 #[inline]
 fn is_valkey_blooms(key: &Key) -> bool {
-    key.holds::<Object>() || defaults::is_valkey_bloom() && !key.holds::<Chain>()
+    match defaults::is_valkey_bloom() {
+        true => !key.holds::<Chain>(),
+        false => key.holds::<Object>(),
+    }
 }
 
 const BAD_DATA: Refusal = Refusal::Said("ERR received bad data");
