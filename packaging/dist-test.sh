@@ -73,7 +73,8 @@ needs_system() {
     *-musl) only 'libc\.so' "$place/lib/libpetal.so" && only '' "$place/bin/petal" ;;
     *)
         local of_all='kernel32|ntdll|userenv|ws2_32|dbghelp|msvcrt|advapi32|bcrypt|bcryptprimitives|api-ms-win-.*'
-        only "($of_all)\.dll" "$place/bin/petal.dll" && only "($of_all|crypt32|secur32|ncrypt)\.dll" "$place/bin/petal.exe"
+        only "($of_all)\.dll" "$place/bin/petal.dll" &&
+            only "($of_all|crypt32|secur32|ncrypt)\.dll" "$place/bin/petal.exe"
         ;;
     esac
 }

@@ -37,7 +37,8 @@ debian_11() {
     local tar=$target/packages/bullseye.tar
     [ -s "$tar" ] || {
         has mmdebstrap && mkdir -p "$target/packages" &&
-            mmdebstrap --format=tar --variant=minbase --include=gcc,libc6-dev,pkg-config bullseye "$tar.new" >/dev/null 2>&1 &&
+            mmdebstrap --format=tar --variant=minbase --include=gcc,libc6-dev,pkg-config bullseye "$tar.new" \
+                >/dev/null 2>&1 &&
             mv "$tar.new" "$tar"
     } || return
     rm -rf "$1" && mkdir "$1" && tar --extract --file "$tar" --directory "$1"
