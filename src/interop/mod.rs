@@ -114,6 +114,7 @@ formats! {
     "foreign_bloom" "datasketches" arrays::datasketches::FORMAT,
     "foreign_static" "datasketches_xor" tables::datasketches_xor::FORMAT,
     "foreign_bloom" "dcso" arrays::dcso::FORMAT,
+    "foreign_static" "erigon_fuse" tables::erigon_fuse::FORMAT,
     "foreign_bloom" "guava" arrays::guava::FORMAT,
     "foreign_bloom" "hbase" arrays::hbase::FORMAT,
     "foreign_static" "holiman" tables::holiman::FORMAT,

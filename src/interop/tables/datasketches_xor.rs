@@ -10,7 +10,6 @@ use crate::handle::image::{Image, Sink};
 use crate::hash::HashFunction;
 use crate::interop::{Cursor, Format, ImportOptions};
 use crate::kinds::foreign_static::{self, tables};
-use crate::storage::copy_words;
 
 const NAME: &str = "datasketches_xor";
 
@@ -77,11 +76,5 @@ fn export(filter: &Filter, _: Option<usize>, sink: &mut Sink) -> Result<()> {
     for number in [third, base.count_now()] {
         sink(&(number as u32).to_le_bytes())?;
     }
-    let mut left = geometry.bits / 8;
-    let mut bytes = [0; 8];
-    base.words().shared().chunks(1).try_for_each(|word| {
-        let count = left.min(8);
-        left -= count;
-        sink(&copy_words(word, &mut bytes)[..count as usize])
-    })
+    super::write_bytes(base, geometry.bits / 8, sink)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"os"
@@ -70,6 +71,21 @@ func blob(count int, rate float64) {
 	write("blobloom", fmt.Sprintf("%d.bin", count), count, content.Bytes(), filter.Has)
 }
 
+// Erigon's header is put together by hand, as its writer does: its module has no package that others may import.
+func erigon(count int) {
+	filter, err := xorfilter.NewBinaryFuse[uint8](numbers("key", count))
+	check(err)
+	content := binary.BigEndian.AppendUint32(nil, 1)
+	content = binary.BigEndian.AppendUint32(content, filter.SegmentCount)
+	content = binary.BigEndian.AppendUint32(content, filter.SegmentCountLength)
+	content = binary.BigEndian.AppendUint64(content, filter.Seed)
+	content = binary.BigEndian.AppendUint32(content, filter.SegmentLength)
+	content = binary.BigEndian.AppendUint32(content, filter.SegmentLengthMask)
+	content = binary.BigEndian.AppendUint64(content, uint64(len(filter.Fingerprints)))
+	content = append(content, filter.Fingerprints...)
+	write("erigon_fuse", fmt.Sprintf("%d.bin", count), count, content, filter.Contains)
+}
+
 // The filter's keys are random in the package, and here the hashes of texts.
 func holiman(count, bits, hashes int) {
 	filter, err := bloomfilter.NewWithKeys(uint64(bits), numbers("filter", hashes))
@@ -90,6 +106,9 @@ func main() {
 	blob(1000, 0.01)
 	blob(17, 0.001)
 	blob(300, 0.05)
+	erigon(1000)
+	erigon(17)
+	erigon(1)
 	holiman(1000, 9586, 7)
 	holiman(17, 8192, 300)
 	holiman(300, 1024, 1)
