@@ -306,6 +306,26 @@ def check_report():
     servers.wait_for("the memory", lambda: info(client, "bf") == empty)
 
 
+def check_memory_is_moved():
+    client = Server("--hz", 100, "--active-defrag-ignore-bytes", 1, "--active-defrag-threshold-lower", 0,
+                    "--active-defrag-cycle-min", 99, "--active-defrag-cycle-max", 99, module_options=OWN).client()
+    if isinstance(client("CONFIG", "SET", "activedefrag", "yes"), Error):
+        raise servers.Unavailable("the server does not move memory")
+    client("CONFIG", "SET", "activedefrag", "no")
+    keys = [f"key-{i}" for i in range(2000)]
+    for key in keys:
+        client("BF.INSERT", key, "CAPACITY", 60, "EXPANSION", 1, "ITEMS", *range(150))
+    digests = [digest(client, key) for key in keys[1::2]]
+    for key in keys[::2]:
+        client("DEL", key)
+    before = info(client, "petal")["defrag_hits"]
+    client("CONFIG", "SET", "activedefrag", "yes")
+    servers.wait_for("blocks to move", lambda: info(client, "petal")["defrag_hits"] > before + 500)
+    client("CONFIG", "SET", "activedefrag", "no")
+    assert [digest(client, key) for key in keys[1::2]] == digests
+    assert client("BF.MEXISTS", keys[1], *range(150)) == [1] * 150 and client("BF.ADD", keys[1], "another") == 1
+
+
 def check_the_owner_is_the_servers():
     running = Server(module=False)
     client = running.client()
