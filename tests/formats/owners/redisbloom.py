@@ -81,8 +81,10 @@ def write(client, sizes):
             if variant == "scaling" or int(keys) <= int(capacity):
                 filled(client, "BF", int(keys), rate, capacity, *words)
                 save(client, "BF", f"{variant}-{keys}", keys, (capacity, rate, variant, 0))
-        filled(client, "CF", int(keys), capacity)
-        save(client, "CF", keys, keys)
+        # RedisBloom gives no chunks of a cuckoo filter without keys.
+        if int(keys) > 0:
+            filled(client, "CF", int(keys), capacity)
+            save(client, "CF", keys, keys)
 
 
 def write_committed(client):
