@@ -1,8 +1,8 @@
 //! A whole object of valkey-bloom: what `BF.LOAD` takes. A chain starts with a 1, the expansion as 32 bits, rate and
 //! tightening as doubles, whether the secrets were chosen at random, and the number of filters as 64 bits. Then each
-//! filter follows: its length, the bytes that [`valkey`](crate::interop::arrays::valkey) describes, how many keys it
-//! has taken, and for how many it was sized. All filters of an object have the same secrets. An object with an
-//! expansion of 0 does not grow.
+//! filter follows: its length, the bytes that `interop/arrays/valkey.rs` describes, how many keys it has taken, and for
+//! how many it was sized. All filters of an object have the same secrets. An object with an expansion of 0 does not
+//! grow.
 
 use super::{LinkBytes, Whole, Written, written};
 use crate::error::{Result, Status, error};

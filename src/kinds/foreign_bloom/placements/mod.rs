@@ -104,7 +104,7 @@ impl PlacementRow {
 
     /// The most bits that a key sets in an array of `bits` bits. Owners choose (m / n) ln 2, which is never more than
     /// m, so no array needs more than it has bits. Hence a forged number costs a lookup at most as many steps as there
-    /// are bits, or [`MOST_ANYWHERE`].
+    /// are bits, or 65,535.
     pub fn most_hashes(&self, bits: u64) -> u32 {
         u64::from(self.max_hashes).min(bits.max(MOST_ANYWHERE)) as u32
     }
