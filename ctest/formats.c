@@ -6,6 +6,17 @@ static const unsigned char guava[] = {0x01, 0x0a, 0x00, 0x00, 0x00, 0x04, 0x11, 
                                       0x5d, 0x9c, 0x65, 0xb7, 0xba, 0xf1, 0x10, 0x01, 0xc1, 0xef, 0x60, 0xd3, 0x2b,
                                       0x0c, 0xb7, 0x69, 0xff, 0xe7, 0x44, 0x12, 0xfd, 0x46, 0x41, 0x9b, 0x91};
 
+/* What CF.SCANDUMP of RedisBloom gave for the keys key-0 to key-9, after CF.RESERVE for 64. */
+static const unsigned char cuckoo[] = {
+    0x0a, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x02, 0x00, 0x14, 0x00, 0x01, 0x00, 0x00, 0x00, 0xa4, 0x00, 0x0d, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0xda, 0x21, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x5b, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x1b, 0x86, 0x00, 0x00, 0xe7, 0x00, 0x00, 0x00,
+    0xf8, 0x00, 0x5a, 0x00, 0x00, 0x00,
+};
+
 static petal_error error = {.struct_size = sizeof error};
 
 static petal_format_info format_at(size_t index) {
@@ -119,6 +130,35 @@ static void a_filter_of_guava(void) {
   CHECK_OK(petal_filter_merge(filter, mapped, NULL));
   CHECK(check_same_bits(filter, mapped));
   petal_filter_free(mapped);
+  petal_filter_free(filter);
+}
+
+/* A cuckoo filter of RedisBloom, changed as CF.ADD and CF.DEL change it. */
+static void a_cuckoo_filter_of_redisbloom(void) {
+  petal_filter *filter = import("redisbloom_cuckoo", cuckoo, sizeof cuckoo);
+  check_image bytes = export(filter, "redisbloom_cuckoo", NULL);
+  CHECK(same(bytes, cuckoo, sizeof cuckoo));
+  free(bytes.bytes);
+  uint64_t count = 0;
+  CHECK_OK(petal_filter_count(filter, "pear", 4, &count));
+  CHECK_EQUAL(count, 0);
+  for (uint64_t i = 1; i <= 3; i++) {
+    CHECK_OK(petal_filter_insert(filter, "pear", 4, NULL));
+    CHECK_OK(petal_filter_count(filter, "pear", 4, &count));
+    CHECK_EQUAL(count, i);
+  }
+  bytes = export(filter, "redisbloom_cuckoo", NULL);
+  petal_filter *again = import("redisbloom_cuckoo", bytes.bytes, bytes.length);
+  free(bytes.bytes);
+  for (int i = 3; i > 0; i--) {
+    CHECK_OK(petal_filter_remove(again, "pear", 4, NULL));
+  }
+  CHECK(!petal_filter_contains(again, "pear", 4) && petal_filter_contains(filter, "pear", 4));
+  char key[32];
+  for (int i = 0; i < 10; i++) {
+    CHECK(petal_filter_contains(again, key, (size_t)snprintf(key, sizeof key, "key-%d", i)));
+  }
+  petal_filter_free(again);
   petal_filter_free(filter);
 }
 
@@ -356,6 +396,7 @@ static void refusals(void) {
 int main(void) {
   formats_describe_themselves();
   a_filter_of_guava();
+  a_cuckoo_filter_of_redisbloom();
   formats_make_and_write();
   refusals();
   return check_done();

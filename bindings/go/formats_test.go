@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,25 @@ func found(t *testing.T, f *Filter, keys []string) (count int) {
 		}
 	}
 	return count
+}
+
+func TestACuckooFilterOfRedisBloom(t *testing.T) {
+	// What CF.SCANDUMP gave for key-0 to key-9.
+	dumped := must(os.ReadFile("../../tests/formats/redisbloom_cuckoo/64-10.bin"))
+	f := must(ImportFilter("redisbloom_cuckoo", dumped, nil))
+	defer f.Close()
+	for range 2 {
+		must(f.InsertString("pear"))
+	}
+	again := must(ImportFilter("redisbloom_cuckoo", must(f.Export("redisbloom_cuckoo", "")), nil))
+	defer again.Close()
+	must(again.RemoveString("pear"))
+	if before, after := must(f.CountString("pear")), must(again.CountString("pear")); before != 2 || after != 1 {
+		t.Error(before, after)
+	}
+	if n := found(t, again, numberedTexts("key", 10)); n != 10 {
+		t.Error(n)
+	}
 }
 
 func TestAFilterOfGuava(t *testing.T) {
