@@ -322,15 +322,16 @@ impl<'a> WholeKeys<'a> {
         })
     }
 
-    /// Gives the bytes of key `i` to `take`.
+    /// Gives the bytes of key `i` to `take`, which is compiled twice: for eight bytes, and for any number.
     #[inline]
     pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {
-        match self.0 {
-            Form::Bytes(bytes, offsets) => take(&bytes[offsets[i].index()..offsets[i + 1].index()]),
-            Form::Bytes32(bytes, offsets) => take(&bytes[offsets[i].index()..offsets[i + 1].index()]),
-            Form::U64(keys) => take(&keys[i].to_le_bytes()),
-            Form::Digests(bytes, each) => take(&bytes[i * each..(i + 1) * each]),
-        }
+        let key = match self.0 {
+            Form::Bytes(bytes, offsets) => &bytes[offsets[i].index()..offsets[i + 1].index()],
+            Form::Bytes32(bytes, offsets) => &bytes[offsets[i].index()..offsets[i + 1].index()],
+            Form::U64(keys) => return take(&keys[i].to_le_bytes()),
+            Form::Digests(bytes, each) => &bytes[i * each..(i + 1) * each],
+        };
+        take(key)
     }
 }
 
