@@ -51,7 +51,7 @@ source_package() {
 }
 make_chroot() {
     [ -s "$target/packages/$suite.tar" ] || mmdebstrap --variant=buildd \
-        --include=lintian,rpm,libarchive-tools \
+        --include=lintian,rpm,makepkg,pacman-package-manager,fakeroot,libarchive-tools \
         --customize-hook='mkdir -p "$1/tmp/petal"' \
         --customize-hook="copy-in $work/source/petal-$version/debian /tmp/petal" \
         --customize-hook='chroot "$1" apt-get build-dep --yes --no-install-recommends /tmp/petal' \
@@ -73,14 +73,22 @@ must "the packages are built there, without a network" build
 check "lintian finds no error" lint
 [ "$part" = test ] || finish
 
-# --- Packages for rpm ------------------------------------------------------------------------------------------------
+# --- Packages for others ---------------------------------------------------------------------------------------------
 
 others=$work/chroot/others
 rpms() {
+    sum=$(sha256sum <"$work/petal-$version-source.tar.gz" | cut -d ' ' -f 1)
     mkdir "$others" && mv "$work/petal-$version-source.tar.gz" "$others/" || return
-    sed "s#@VERSION@#$version#; s#@HOMEPAGE@#$address#" "$root/packaging/petal.spec" >"$others/petal.spec"
+    for file in petal.spec PKGBUILD; do
+        sed "s#@VERSION@#$version#; s#@HOMEPAGE@#$address#; s#@SHA256@#$sum#" "$root/packaging/$file" >"$others/$file"
+    done
     inside "$work/chroot" rpmbuild -bb --nodeps --define "_topdir /others/rpm" --define "_sourcedir /others" \
         /others/petal.spec
+}
+# makepkg refuses to be root.
+pacman_packages() {
+    rm -rf "$others/rpm/BUILD" && chown -R nobody "$others" &&
+        inside "$work/chroot" runuser -u nobody -- env HOME=/others sh -c "cd /others && makepkg --nodeps"
 }
 # The files of a list, where Debian has them. What holds licences and documents is named otherwise everywhere.
 listed() {
@@ -94,7 +102,9 @@ same_files() {
     done | listed >"$work/of-debian"
     inside "$work/chroot" sh -c "rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' /others/rpm/RPMS/*/*.rpm" |
         listed >"$work/of-rpm"
-    [ -s "$work/of-debian" ] && diff "$work/of-debian" "$work/of-rpm"
+    inside "$work/chroot" sh -c 'for file in /others/*.pkg.tar*; do bsdtar -tf "$file"; done' |
+        listed >"$work/of-pacman"
+    [ -s "$work/of-debian" ] && diff "$work/of-debian" "$work/of-rpm" && diff "$work/of-debian" "$work/of-pacman"
 }
 # unpacked FILES...: a program that is linked with what is in these files.
 unpacked() {
@@ -105,10 +115,13 @@ unpacked() {
         LD_LIBRARY_PATH=\$(pkg-config --variable=libdir petal) ./words.out words && usr/bin/petal --version"
 }
 check "rpmbuild makes its packages" rpms
+check "makepkg makes its packages" pacman_packages
 check "they have the files of Debian's" same_files
 check "a program runs with what is in the packages for rpm" unpacked '/others/rpm/RPMS/*/*.rpm'
-mkdir -p "$out/rpm"
+check "a program runs with what is in the packages for pacman" unpacked '/others/*.pkg.tar*'
+mkdir -p "$out/rpm" "$out/pacman"
 cp "$others"/rpm/RPMS/*/*.rpm "$others/petal.spec" "$out/rpm/"
+cp "$others"/*.pkg.tar* "$others/PKGBUILD" "$out/pacman/"
 rm -rf --one-file-system "$work/chroot"
 
 # --- Installing ------------------------------------------------------------------------------------------------------
