@@ -107,7 +107,7 @@ pub unsafe fn open_in_buffer<H: Image>(
         return load(unsafe { core::slice::from_raw_parts(base.as_ptr(), length) }, options);
     }
     // SAFETY: the caller's promise.
-    open_image(unsafe { ImageBytes::from_buffer(base, length, options.mode.access())? }, options)
+    in_place(unsafe { ImageBytes::from_buffer(base, length, options.mode.access())? }, options)?.handle(options)
 }
 
 /// Copies an image out of `bytes`, and checks its payload.
@@ -115,6 +115,10 @@ pub unsafe fn open_in_buffer<H: Image>(
 /// # Errors
 /// As [`open_in_buffer`].
 pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
+    copy_of(bytes, options)?.handle(options)
+}
+
+fn copy_of(bytes: &[u8], options: &OpenOptions) -> Result<Opened> {
     let read = |target: &mut [u8], offset: u64| {
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let length = rest.len().min(target.len());
@@ -125,7 +129,7 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
     if (bytes.len() as u64) < header.image_bytes() {
         return Err(truncated(&header, bytes.len() as u64));
     }
-    load_from(read, options)
+    copy(&read, options)
 }
 
 /// Opens a file that is an image.
@@ -135,13 +139,14 @@ pub fn load<H: Image>(bytes: &[u8], options: &OpenOptions) -> Result<H> {
 /// image; [`Status::Locked`](crate::Status::Locked) if there is another writer. A file with holes that is opened for
 /// writing must have room on its disk: [`Status::NoSpace`](crate::Status::NoSpace).
 pub fn open<H: Image>(path: impl AsRef<Path>, options: &OpenOptions) -> Result<H> {
-    open_path(path.as_ref(), options)
+    let path = path.as_ref();
+    let opened = of_file(path_file(path, options)?, 0, true, options);
+    opened.and_then(|opened| opened.handle(options)).map_err(|error| error.about(format_args!("{}", Shown(path))))
 }
 
-fn open_path<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
+fn path_file(path: &Path, options: &OpenOptions) -> Result<RawFile> {
     let failed = |code| Error::from_os(code, format_args!("opening {}", Shown(path)));
-    let file = RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)?;
-    open_file(file, 0, true, options).map_err(|error| error.about(format_args!("{}", Shown(path))))
+    RawFile::open(&PathBytes::new(path)?, options.mode.access().is_writing()).map_err(failed)
 }
 
 /// Opens the image at `offset`, a multiple of 8, of an open file, which stays the caller's. The file may go on after
@@ -152,10 +157,51 @@ fn open_path<H: Image>(path: &Path, options: &OpenOptions) -> Result<H> {
 pub fn open_descriptor<H: Image>(fd: Descriptor, offset: u64, options: &OpenOptions) -> Result<H> {
     let failed = |code| Error::from_os(code, format_args!("using the descriptor {fd}"));
     let file = RawFile::from_descriptor(fd, options.mode.access().is_writing()).map_err(failed)?;
-    open_file(file, offset, false, options).map_err(|error| error.about(format_args!("descriptor {fd}")))
+    let opened = of_file(file, offset, false, options);
+    opened.and_then(|opened| opened.handle(options)).map_err(|error| error.about(format_args!("descriptor {fd}")))
 }
 
-fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<H> {
+/// An image that is in order as far as that can be said without its kind's own code. It is apart from the handle, so that
+/// all of it is compiled once, and not for each kind of handle.
+struct Opened {
+    base: Base,
+    is_copy: bool,
+}
+
+impl Opened {
+    /// The handle over the image.
+    fn handle<H: Image>(self, options: &OpenOptions) -> Result<H> {
+        let Opened { base, is_copy } = self;
+        let row = base.row();
+        let mut handle = H::over(base)?;
+        if is_copy {
+            if handle.base().header().unclean {
+                handle.payload_mut().mend()?;
+            }
+            handle.payload().check_payload()?;
+            return Ok(handle);
+        }
+        // A writer may have died in the middle of a change of an unclean image.
+        let is_mended = options.mode == Mode::Write && handle.base().header().unclean;
+        if !is_mended {
+            handle.payload().check_state()?;
+        }
+        if options.mode == Mode::Write {
+            row.check_in_place()?;
+        }
+        handle.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
+        if is_mended {
+            handle.payload_mut().mend()?;
+            handle.payload().check_state()?;
+        }
+        if options.mode == Mode::Share {
+            handle.base_mut().begin_sharing()?;
+        }
+        Ok(handle)
+    }
+}
+
+fn of_file(file: RawFile, offset: u64, whole: bool, options: &OpenOptions) -> Result<Opened> {
     let failed = |code| Error::from_os(code, format_args!("reading the image"));
     if !offset.is_multiple_of(8) {
         return Err(error!(Misaligned, "offset = {offset} is not a multiple of 8"));
@@ -175,18 +221,18 @@ fn open_file<H: Image>(file: RawFile, offset: u64, whole: bool, options: &OpenOp
     let length = usize::try_from(needed)
         .map_err(|_| error!(TooLarge, "the image has {needed} bytes, more than the address space holds"))?;
     if options.mode == Mode::Load {
-        return load_from(read, options);
+        return copy(&read, options);
     }
     let mapping = Mapping::new(file, FileRange { offset, length }, options.mode.access())?;
     if options.prefault {
         mapping.prefault();
     }
-    open_image(ImageBytes::from_mapping(mapping), options)
+    in_place(ImageBytes::from_mapping(mapping), options)
 }
 
 /// Opens an image in place. The header of a mapped file is read again: only now is the lock held, and another writer
 /// may have changed count and state since the first time.
-fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
+fn in_place(image: ImageBytes, options: &OpenOptions) -> Result<Opened> {
     let read = |start: &mut [u8; HEADER_LENGTH]| {
         image.read(start);
         Ok(start.len())
@@ -208,32 +254,15 @@ fn open_image<H: Image>(image: ImageBytes, options: &OpenOptions) -> Result<H> {
         ));
     }
     let words = image.into_words(HEADER_LENGTH, header.geometry.payload_bytes as usize)?;
-    let mut handle = H::over(Base::new(row, header, hasher, words))?;
-    // A writer may have died in the middle of a change of an unclean image.
-    let is_mended = options.mode == Mode::Write && handle.base().header().unclean;
-    if !is_mended {
-        handle.payload().check_state()?;
-    }
-    if options.mode == Mode::Write {
-        row.check_in_place()?;
-    }
-    handle.base().words().image().and_then(ImageBytes::file).map_or(Ok(()), Mapping::reserve)?;
-    if is_mended {
-        handle.payload_mut().mend()?;
-        handle.payload().check_state()?;
-    }
-    if options.mode == Mode::Share {
-        handle.base_mut().begin_sharing()?;
-    }
-    Ok(handle)
+    Ok(Opened { base: Base::new(row, header, hasher, words), is_copy: false })
 }
 
 /// How often an image is read again that is sealed while it is read.
 const ATTEMPTS: u32 = 4;
 
-/// A handle over a copy of the image that `read` copies from an offset on, as long as the image's header says. An
-/// unclean image is copied as it is, and stays unclean. So is an image that a writer changed during every attempt.
-fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<H> {
+/// A copy of the image that `read` copies from an offset on, as long as the image's header says. An unclean image is
+/// copied as it is, and stays unclean. So is an image that a writer changed during every attempt.
+fn copy(read: &dyn Fn(&mut [u8], u64) -> Result<usize>, options: &OpenOptions) -> Result<Opened> {
     let mut attempts = ATTEMPTS;
     loop {
         attempts -= 1;
@@ -267,12 +296,7 @@ fn load_from<H: Image>(read: impl Fn(&mut [u8], u64) -> Result<usize>, options: 
                 header.unclean = true;
             }
         }
-        let mut handle = H::over(Base::new(row, header, hasher, payload))?;
-        if handle.base().header().unclean {
-            handle.payload_mut().mend()?;
-        }
-        handle.payload().check_payload()?;
-        return Ok(handle);
+        return Ok(Opened { base: Base::new(row, header, hasher, payload), is_copy: true });
     }
 }
 
