@@ -16,6 +16,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: packages test-packages release
 .PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
+.PHONY: python test-python
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
@@ -33,6 +34,11 @@ redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build
 wasm: ## compile the modules for browsers and Node.js into bindings/wasm/dist
 	@cmake/requirements.sh wasm
 	@bindings/wasm/build.sh "$(abspath $(TARGET))"
+
+# PYTHON=python3.12: another Python. An installed copy for tests; docs/python.md says how to install the package.
+python: ## the Python package, in target/python
+	@$(MAKE) --no-print-directory build
+	@bindings/python/build.sh "$(BUILD)" "$(TARGET)/python"
 
 web: ## the page on which to choose, see and size a filter: build/petal.html, one file, which a browser opens
 	@cmake/requirements.sh wasm
@@ -129,6 +135,12 @@ test-go: ## the Go packages, against the library installed into target/go
 	@echo "== $@: bindings/go/test.sh"
 	@$(MAKE) --no-print-directory build
 	@bindings/go/test.sh "$(BUILD)" "$(TARGET)/go" $(PART)
+
+# PART=more: as a stage of `make test-more`, with the library that `make test` has built.
+test-python: ## the Python package, with pytest alone and with NumPy, pyarrow, Polars and pandas
+	@echo "== $@: bindings/python/test.sh"
+	@$(if $(filter more,$(PART)),test -e "$(BUILD)/lib/libpetal.a" ||) $(MAKE) --no-print-directory build
+	@bindings/python/test.sh "$(BUILD)" "$(TARGET)/python"
 
 # PART=sample: quick checks only, which are a stage of `make test-more`.
 test-registries: ## what would be published at the registries of crates, npm and Go, used from there; nothing is published

@@ -1,6 +1,6 @@
 #!/bin/sh
 # pages.sh [write]: the first pages that package registries show, made from packaging/first-page.md, and the licences
-# beside what is published from a folder of its own: Go takes no file from above a module's folder. Without `write` the
+# beside what is published from a folder of its own: Go and pip take no file from above it. Without `write` the
 # committed files are compared with what would be written.
 set -eu
 cd "$(dirname "$0")/.."
@@ -30,8 +30,9 @@ put() {
 write=${1-}
 page rust | put src/README.md || status=1
 page javascript | put bindings/wasm/README.md || status=1
+page python | put bindings/python/README.md || status=1
 page go | put bindings/go/README.md || status=1
-for module in bindings/go bindings/go/bloom integrations/redis/go; do
+for module in bindings/go bindings/go/bloom bindings/python integrations/redis/go; do
     for licence in LICENSE-MIT LICENSE-APACHE; do
         put "$module/$licence" <"$licence" || status=1
     done

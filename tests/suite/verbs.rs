@@ -239,6 +239,90 @@ fn of_go() {
     lacks("package petal", &lacking);
 }
 
+/// The functions of Python's module with their parameters, and those of its classes after their names, as its stubs
+/// declare them. A test of the package compares the stubs with the module.
+fn stubs() -> BTreeMap<String, String> {
+    let text = text("bindings/python/petal/_petal.pyi");
+    let (mut there, mut bases) = (BTreeMap::<String, String>::new(), Vec::new());
+    let mut inside = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(class) = line.strip_prefix("class ") {
+            inside = class.split(['(', ':']).next().unwrap_or_default().to_owned();
+            let base = class.split_once('(').and_then(|(_, bases)| bases.split([',', ')']).next());
+            bases.extend(base.map(|base| (inside.clone(), base.to_owned())));
+        }
+        let declared = match line.strip_prefix("    ") {
+            Some(member) => Some(member).filter(|member| !inside.is_empty() && !member.starts_with(' ')),
+            None => Some(line),
+        };
+        let Some(declared) = declared else { continue };
+        let name = match declared.strip_prefix("def ") {
+            Some(function) => function.split('(').next(),
+            None => declared.split_once(": ").map(|(name, _)| name),
+        };
+        let Some(name) = name.filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')) else {
+            continue;
+        };
+        // A declaration of several lines ends at the margin where it began.
+        let mut whole = declared.to_owned();
+        while whole.ends_with(['(', ',']) {
+            let Some(next) = lines.next() else { break };
+            whole.push_str(next.trim());
+        }
+        let name = if line.starts_with("    ") { format!("{inside}.{name}") } else { name.to_owned() };
+        there.insert(name, whole);
+    }
+    for (class, base) in bases {
+        let inherited: Vec<(String, String)> = there
+            .iter()
+            .filter_map(|(name, whole)| Some((name.strip_prefix(&format!("{base}."))?, whole)))
+            .map(|(name, whole)| (format!("{class}.{name}"), whole.clone()))
+            .collect();
+        for (name, whole) in inherited {
+            there.entry(name).or_insert(whole);
+        }
+    }
+    there
+}
+
+/// Python has each verb, for many keys and for hashes too where C does, and each method of its handles is a verb.
+#[test]
+fn of_python() {
+    let there = stubs();
+    let table = Table::read(root());
+    let (mut lacking, mut named) = (Vec::new(), BTreeSet::new());
+    for verb in &table.verbs {
+        let names = verb.python.names();
+        lacking.extend(names.iter().filter(|name| !there.contains_key(*name)).cloned());
+        named.extend(names.iter().cloned());
+        let takes = |word: &str| names.iter().any(|name| there.get(name).is_some_and(|whole| whole.contains(word)));
+        let of_handle = names.iter().any(|name| name.contains('.')) && !verb.c.starts_with("petal_spec_");
+        for (form, word) in [("batch", "keys: _Keys"), ("hash", "hashed: bool")] {
+            if of_handle && verb.forms.contains(&form) && !takes(word) {
+                lacking.push(format!("{word} in one of {names:?}"));
+            }
+        }
+    }
+    lacks("the module petal of Python", &lacking);
+    let own: BTreeSet<&str> = table.listed("Python only").into_iter().collect();
+    let handles = ["Filter", "Map", "Sketch", "Builder", "MapBuilder"];
+    let (mut met, mut unheard) = (BTreeSet::new(), Vec::new());
+    for name in there.keys().filter(|name| !named.contains(*name)) {
+        let Some((handle, method)) = name.split_once('.') else { continue };
+        if !handles.contains(&handle) || method.starts_with('_') {
+            continue;
+        }
+        if own.contains(method) {
+            met.insert(method);
+        } else {
+            unheard.push(name);
+        }
+    }
+    assert!(unheard.is_empty(), "methods of Python that are no verbs of the table: {unheard:?}");
+    assert_eq!(met, own, "methods that are there for Python only, and those that the table lists");
+}
+
 /// The packages view and filter have the functions that the table names.
 #[test]
 fn of_pure_go() {

@@ -20,6 +20,8 @@ pub struct Verb {
     pub go: Layer,
     /// The type, if the handle has one, and its method, with the package before both, for each package in pure Go.
     pub pure_go: Layer,
+    /// The class, if the handle has one, and its method; or a function of the module.
+    pub python: Layer,
     /// A subcommand, and perhaps an option.
     pub command: Layer,
     /// Commands of the module.
@@ -66,26 +68,26 @@ impl Table {
             })
             .collect();
         let mut verbs = Vec::new();
-        let (mut prefix, mut class, mut kind) = ("", "", "");
+        let (mut prefix, mut class, mut kind, mut python) = ("", "", "", "");
         for line in lines.iter().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             if line.starts_with('[') {
                 let mut words = line.split(' ').skip(1);
                 prefix = words.next().and_then(|word| word.strip_suffix('*')).expect("the first words of functions");
-                (class, kind) = ("", "");
+                (class, kind, python) = ("", "", "");
                 for word in words {
                     match word.split_once(':') {
                         Some(("C++", name)) => class = name,
                         Some(("Go", name)) => kind = name,
+                        Some(("Python", name)) => python = name,
                         _ => panic!("{word} in {line}"),
                     }
                 }
                 continue;
             }
             let columns: Vec<&str> = line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect();
-            let [name, forms, rust, cpp, go, pure_go, command, redis] = columns[..] else {
-                panic!("{} columns: {line}", columns.len())
-            };
-            verbs.push(Verb::of(prefix, class, kind, [name, forms, rust, cpp, go, pure_go, command, redis]));
+            let columns: [&str; 9] =
+                columns[..].try_into().unwrap_or_else(|_| panic!("{} columns: {line}", columns.len()));
+            verbs.push(Verb::of(prefix, [class, kind, python], columns));
         }
         let used: BTreeSet<&str> = verbs.iter().flat_map(Verb::reasons).collect();
         assert_eq!(used, reasons, "reasons that are used, and those that are listed");
@@ -101,8 +103,8 @@ impl Table {
 }
 
 impl Verb {
-    fn of(prefix: &str, class: &str, kind: &str, columns: [&str; 8]) -> Verb {
-        let [name, forms, rust, cpp, go, pure_go, command, redis] = columns;
+    fn of(prefix: &str, [class, kind, python_class]: [&str; 3], columns: [&str; 9]) -> Verb {
+        let [name, forms, rust, cpp, go, pure_go, python, command, redis] = columns;
         let form = |letter| match letter {
             'u' => "u64",
             'h' => "hash",
@@ -124,6 +126,11 @@ impl Verb {
             true => name.to_owned(),
             false => format!("{kind}.{name}"),
         };
+        let in_python = |word: &str| match word.strip_prefix("::") {
+            Some(free) => if free == "=" { name } else { free }.to_owned(),
+            None if word.contains('.') || python_class.is_empty() => word.to_owned(),
+            None => format!("{python_class}.{word}"),
+        };
         let of_package = |name: &str| if name.contains('.') { name.to_owned() } else { format!("{name}.{bare}") };
         let module = |name: &str| format!("petal.{}", name.replace('_', ""));
         // Functions without a handle have their first words in C++ too.
@@ -139,6 +146,7 @@ impl Verb {
             cpp: layer(cpp, &snake, in_class),
             go: layer(go, &camel, of_type),
             pure_go: layer(pure_go, name, of_package),
+            python: layer(python, name, in_python),
             command: match command.starts_with('-') {
                 true => layer(command, name, str::to_owned),
                 false => Layer::Named(vec![if command == "=" { name } else { command }.to_owned()]),
@@ -148,7 +156,7 @@ impl Verb {
     }
 
     fn reasons(&self) -> impl Iterator<Item = &str> {
-        let layers = [&self.rust, &self.cpp, &self.go, &self.pure_go, &self.command, &self.redis];
+        let layers = [&self.rust, &self.cpp, &self.go, &self.pure_go, &self.python, &self.command, &self.redis];
         layers.into_iter().filter_map(|layer| match layer {
             Layer::Lacks(reason) => Some(&**reason),
             Layer::Named(_) => None,

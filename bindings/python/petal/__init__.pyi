@@ -1,0 +1,2 @@
+from ._petal import *
+from ._petal import __version__ as __version__

@@ -1,0 +1,106 @@
+/* petal.Filter: what takes two filters. */
+
+#include "filter.h"
+
+typedef petal_status (*change_by)(petal_filter *, const petal_filter *, petal_error *);
+
+/* Changes one filter by another. A filter that is both is read from a copy. -1 with an exception. */
+static int change(handle *self, PyObject *other, change_by call) {
+  PyObject *copy = NULL;
+  if ((PyObject *)self == other) {
+    copy = image_copy(other, NULL);
+    if (!copy) return -1;
+    other = copy;
+  }
+  if (handle_change_and_read(self, (handle *)other) < 0) {
+    Py_XDECREF(copy);
+    return -1;
+  }
+  petal_error error = PETAL_ERROR_INIT;
+  petal_status status;
+  void *theirs = ((handle *)other)->raw;
+  Py_BEGIN_ALLOW_THREADS
+  status = call(self->raw, theirs, &error);
+  Py_END_ALLOW_THREADS
+  handle_end((handle *)other);
+  handle_end(self);
+  Py_XDECREF(copy);
+  if (status == PETAL_OK) return 0;
+  raise_status(self->state, status, &error, NULL);
+  return -1;
+}
+
+/* Types are final, so a filter is one by its type. */
+static bool are_filters(PyObject *one, PyObject *other) { return Py_TYPE(one) == Py_TYPE(other); }
+
+static PyObject *combined(PyObject *one, PyObject *other, change_by call) {
+  if (!are_filters(one, other)) return Py_NewRef(Py_NotImplemented);
+  PyObject *copy = image_copy(one, NULL);
+  if (copy && change((handle *)copy, other, call) < 0) Py_CLEAR(copy);
+  return copy;
+}
+
+static PyObject *changed(PyObject *one, PyObject *other, change_by call) {
+  if (!are_filters(one, other)) return Py_NewRef(Py_NotImplemented);
+  return change((handle *)one, other, call) < 0 ? NULL : Py_NewRef(one);
+}
+
+PyObject *filter_or(PyObject *one, PyObject *other) { return combined(one, other, petal_filter_merge); }
+PyObject *filter_and(PyObject *one, PyObject *other) { return combined(one, other, petal_filter_intersect); }
+PyObject *filter_merge(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_merge); }
+PyObject *filter_intersect(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_intersect); }
+
+/* Reads two handles without waiting for one while this thread has the other. */
+static int read_both(handle *one, handle *other) {
+  if (handle_read(one) < 0) return -1;
+  if (one == other || other->uses >= 0) {
+    if (handle_read(other) == 0) return 0;
+    handle_end(one);
+    return -1;
+  }
+  handle_end(one);
+  return handle_to_read(other) ? read_both(one, other) : -1;
+}
+
+PyObject *filter_compare(PyObject *one, PyObject *other, int operation) {
+  if (!are_filters(one, other) || (operation != Py_EQ && operation != Py_NE)) return Py_NewRef(Py_NotImplemented);
+  handle *self = (handle *)one;
+  if (read_both(self, (handle *)other) < 0) return NULL;
+  petal_error error = PETAL_ERROR_INIT;
+  petal_status status;
+  bool equal = false;
+  void *theirs = ((handle *)other)->raw;
+  Py_BEGIN_ALLOW_THREADS
+  status = petal_filter_equals(self->raw, theirs, &equal, &error);
+  Py_END_ALLOW_THREADS
+  handle_end((handle *)other);
+  handle_end(self);
+  if (status != PETAL_OK) return raise_status(self->state, status, &error, NULL);
+  return PyBool_FromLong(equal == (operation == Py_EQ));
+}
+
+const char overlap_doc[] =
+  "estimate_overlap($self, other, /)\n--\n\n"
+  "Estimates how many distinct keys two filters that could be merged have, alone and in common, as a petal.Overlap.";
+
+PyObject *filter_overlap(PyObject *object, PyObject *other) {
+  handle *self = (handle *)object;
+  if (!is_handle(other, self->state->filter, "Filter") || read_both(self, (handle *)other) < 0) return NULL;
+  petal_error error = PETAL_ERROR_INIT;
+  petal_filter_overlap overlap = PETAL_FILTER_OVERLAP_INIT;
+  petal_status status;
+  void *theirs = ((handle *)other)->raw;
+  Py_BEGIN_ALLOW_THREADS
+  status = petal_filter_estimate_overlap(self->raw, theirs, &overlap, &error);
+  Py_END_ALLOW_THREADS
+  handle_end((handle *)other);
+  handle_end(self);
+  if (status != PETAL_OK) return raise_status(self->state, status, &error, NULL);
+  const petal_filter_estimate *const estimates[] = {
+    &overlap.first_count,        &overlap.second_count, &overlap.union_count,
+    &overlap.intersection_count, &overlap.jaccard,      &overlap.difference_count,
+  };
+  PyObject *items[6];
+  for (size_t i = 0; i < 6; i++) items[i] = estimate_record(self->state, estimates[i]);
+  return record_new(self->state, RECORD_OVERLAP, items, 6);
+}

@@ -1,0 +1,114 @@
+/* Inside a source of keys: where they come from, and the chunk in which keys are gathered that do not lie as the
+ * library takes them. */
+
+#ifndef PETAL_SOURCE_H
+#define PETAL_SOURCE_H
+
+#include "arrow.h"
+#include "binding.h"
+
+/* Keys of a piece that lies where it came from. Between pieces signals are handled and other threads have a chance. */
+#define PIECE_KEYS ((size_t)1 << 20)
+/* Keys and bytes after which a gathered chunk is full. */
+#define CHUNK_KEYS ((size_t)4096)
+#define CHUNK_BYTES ((size_t)1 << 20)
+
+struct source {
+  module_state *state;
+  petal_keys piece;
+  enum answers_kind kind;
+  /* Numbers are hashes. */
+  bool hashed;
+  bool skip_nulls;
+  /* Beside keys, only numbers come: what they are, or NULL. */
+  const char *numbers_only;
+  size_t expected;
+  /* Gets the next piece, as source_next(). */
+  int (*next)(source *self);
+
+  /* The chunk: keys of one form. */
+  bool chunk_is_numbers;
+  size_t chunk_count;
+  uint64_t *chunk_numbers;
+  uint64_t *chunk_offsets;
+  uint8_t *chunk_bytes;
+  size_t chunk_used;
+  size_t chunk_room;
+
+  /* A bit for each row so far, from the first null on. */
+  size_t rows;
+  uint8_t *valid;
+  size_t valid_room;
+
+  /* An iterable. */
+  PyObject *iterator;
+  /* The key that did not go into the last chunk. */
+  PyObject *pending;
+
+  /* A buffer: item i is `itemsize` bytes at i * stride. */
+  Py_buffer view;
+  bool has_view;
+  int item;
+
+  /* Arrow: the present array, and the values in it, which may be those of its only column. */
+  struct ArrowArrayStream stream;
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  bool is_column;
+  int64_t column;
+  const struct ArrowSchema *values_schema;
+  const struct ArrowArray *values;
+  int64_t first;
+  bool has_array;
+
+  /* The next row of the buffer or the array, and how many there are. */
+  size_t at;
+  size_t length;
+};
+
+int source_of_iterable(source *self, PyObject *keys);
+int source_of_buffer(source *self, PyObject *keys);
+/* 1 if the keys are Arrow's, 0 if not, -1 with an exception. */
+int source_of_arrow(source *self, PyObject *keys);
+
+/* Begins a chunk of bytes or numbers. */
+int chunk_begin(source *self, bool numbers);
+int chunk_add_bytes(source *self, const void *data, size_t length);
+static inline void chunk_add_number(source *self, uint64_t number) {
+  self->chunk_numbers[self->chunk_count++] = number;
+}
+static inline bool chunk_is_full(const source *self) {
+  return self->chunk_count == CHUNK_KEYS || self->chunk_used >= CHUNK_BYTES;
+}
+/* Makes the chunk the piece. */
+void chunk_end(source *self);
+/* Notes whether the next row is a null. */
+int source_row(source *self, bool is_null);
+/* Notes that the next rows are no nulls. */
+int source_rows(source *self, size_t count);
+/* Makes a piece of numbers, or of hashes, which lie elsewhere. */
+void piece_of_numbers(source *self, const uint64_t *numbers, size_t count);
+/* Raises the error for a null in row `row`. Returns -1. */
+int refuse_null(size_t row);
+/* Raises the error for a negative number in row `row`. Returns -1. */
+int refuse_negative(const source *self, size_t row, int64_t number);
+
+/* Whole numbers of any width, which become uint64_t. */
+enum {
+  ITEM_U8,
+  ITEM_I8,
+  ITEM_U16,
+  ITEM_I16,
+  ITEM_U32,
+  ITEM_I32,
+  ITEM_U64,
+  ITEM_I64,
+  /* Not numbers: bytes of one length, the same with zeros for padding, and UCS-4. */
+  ITEM_FIXED,
+  ITEM_NUMPY_BYTES,
+  ITEM_UCS4,
+};
+/* Reads the number at `place` if it is not negative: true. */
+bool item_number(int item, const void *place, uint64_t *number, int64_t *negative);
+
+#endif
