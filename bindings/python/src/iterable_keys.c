@@ -51,6 +51,7 @@ int source_of_iterable(source *self, PyObject *keys) {
   self->next = next_chunk;
   Py_ssize_t length = PyObject_Size(keys);
   if (length < 0) PyErr_Clear();
-  self->expected = length > 0 ? (size_t)length : 0;
+  /* The length is what the object says, so it is believed only so far. */
+  self->expected = length > 0 && (size_t)length < PIECE_KEYS ? (size_t)length : 0;
   return 0;
 }

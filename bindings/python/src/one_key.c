@@ -3,10 +3,15 @@
 #include "binding.h"
 
 int number_of(PyObject *object, const char *what, uint64_t *number) {
-  PyObject *index = PyNumber_Index(object);
-  if (!index) return -1;
-  unsigned long long value = PyLong_AsUnsignedLongLong(index);
-  Py_DECREF(index);
+  unsigned long long value;
+  if (PyLong_CheckExact(object)) {
+    value = PyLong_AsUnsignedLongLong(object);
+  } else {
+    PyObject *index = PyNumber_Index(object);
+    if (!index) return -1;
+    value = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+  }
   if (value == (unsigned long long)-1 && PyErr_Occurred()) {
     if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
       PyErr_Clear();
@@ -31,6 +36,7 @@ static bool is_bytes(PyObject *object, const Py_buffer *view) {
 int one_key_slow(PyObject *object, one_key *key) {
   key->is_number = key->has_view = false;
   if (PyUnicode_Check(object)) {
+    /* A class of somebody's own. */
     Py_ssize_t length;
     key->data = PyUnicode_AsUTF8AndSize(object, &length);
     key->length = (size_t)length;

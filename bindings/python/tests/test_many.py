@@ -186,11 +186,10 @@ def test_a_key_whose_index_closes_the_filter():
 def test_a_length_that_lies():
     class Lying(list):
         def __len__(self):
-            return 10**15
+            return 10**12
 
     f = petal.Filter(100)
-    with pytest.raises((MemoryError, TypeError)):
-        f.contains(Lying(["a", "b"]))
+    assert f.contains(Lying(["a", "b"])) == [False, False]
 
     class Small(list):
         def __len__(self):
