@@ -24,7 +24,7 @@ more)
     command="make test-more"
     lane_1="350 test-lint
 650 test-rust PART=more
-120 test-python PART=more
+180 test-python PART=more
 450 test-neon
 350 test-fuzz
 450 test-sanitizers"
