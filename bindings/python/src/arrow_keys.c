@@ -55,11 +55,6 @@ static bool has_nulls(const struct ArrowArray *array, int64_t first, size_t coun
   return false;
 }
 
-static int damaged(const char *what) {
-  PyErr_Format(PyExc_ValueError, "the Arrow array is damaged: %s", what);
-  return -1;
-}
-
 /* Adds the value at `place`, counted from the array's first byte, to the chunk. */
 static int gather_value(source *self, const struct ArrowArray *array, form of, int64_t place) {
   switch (of.values) {
@@ -75,27 +70,27 @@ static int gather_value(source *self, const struct ArrowArray *array, form of, i
     return chunk_add_bytes(self, (const char *)array->buffers[1] + (size_t)place * of.width, of.width);
   case VALUES_BYTES32: {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + place;
-    if (offsets[0] < 0 || offsets[1] < offsets[0]) return damaged("its offsets decrease");
+    if (offsets[0] < 0 || offsets[1] < offsets[0]) return damaged(self, "its offsets decrease");
     return chunk_add_bytes(self, (const char *)array->buffers[2] + offsets[0], (size_t)(offsets[1] - offsets[0]));
   }
   case VALUES_BYTES64: {
     const int64_t *offsets = (const int64_t *)array->buffers[1] + place;
-    if (offsets[0] < 0 || offsets[1] < offsets[0]) return damaged("its offsets decrease");
+    if (offsets[0] < 0 || offsets[1] < offsets[0]) return damaged(self, "its offsets decrease");
     return chunk_add_bytes(self, (const char *)array->buffers[2] + offsets[0], (size_t)(offsets[1] - offsets[0]));
   }
   default: {
     const char *view = (const char *)array->buffers[1] + 16 * (size_t)place;
     int32_t length, buffer, offset;
     memcpy(&length, view, 4);
-    if (length < 0) return damaged("a view has a negative length");
+    if (length < 0) return damaged(self, "a view has a negative length");
     if (length <= 12) return chunk_add_bytes(self, view + 4, (size_t)length);
     memcpy(&buffer, view + 8, 4);
     memcpy(&offset, view + 12, 4);
     /* The last buffer has the lengths of the buffers of data. */
     int64_t data = array->n_buffers - 3;
-    if (buffer < 0 || buffer >= data || offset < 0) return damaged("a view leads outside its buffers");
+    if (buffer < 0 || buffer >= data || offset < 0) return damaged(self, "a view leads outside its buffers");
     const int64_t *sizes = array->buffers[array->n_buffers - 1];
-    if ((int64_t)offset + length > sizes[buffer]) return damaged("a view leads outside its buffers");
+    if ((int64_t)offset + length > sizes[buffer]) return damaged(self, "a view leads outside its buffers");
     return chunk_add_bytes(self, (const char *)array->buffers[2 + buffer] + offset, (size_t)length);
   }
   }
@@ -119,13 +114,13 @@ static int gather(source *self) {
       int64_t negative;
       const char *where = (const char *)array->buffers[1] + (size_t)place * of.width;
       if (!item_number(of.item, where, &index, &negative) || index >= (uint64_t)dictionary->length) {
-        return damaged("an index leads outside the dictionary");
+        return damaged(self, "an index leads outside the dictionary");
       }
       place = dictionary->offset + (int64_t)index;
       from = dictionary;
       is_null = value.values == VALUES_NULL || (dictionary->null_count != 0 && !is_set(dictionary->buffers[0], place));
     }
-    if (is_null && !self->skip_nulls) return refuse_null(self->rows);
+    if (is_null && !self->skip_nulls) return refuse_null(self, self->rows);
     if (!is_null && gather_value(self, from, value, place) < 0) return -1;
     if (source_row(self, is_null) < 0) return -1;
   }
@@ -149,11 +144,11 @@ static int piece_in_place(source *self, form of, size_t count) {
     piece_of_numbers(self, numbers, count);
   } else if (of.values == VALUES_BYTES32) {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + place;
-    if (offsets[count] < 0) return damaged("an offset is negative");
+    if (offsets[count] < 0) return damaged(self, "an offset is negative");
     self->piece = petal_keys_bytes32(array->buffers[2], (size_t)offsets[count], offsets, count);
   } else {
     const uint64_t *offsets = (const uint64_t *)array->buffers[1] + place;
-    if (offsets[count] > INT64_MAX) return damaged("an offset is negative");
+    if (offsets[count] > INT64_MAX) return damaged(self, "an offset is negative");
     self->piece = petal_keys_bytes(array->buffers[2], (size_t)offsets[count], offsets, count);
   }
   self->at += count;
@@ -169,16 +164,16 @@ static int begin_array(source *self) {
   self->at = 0;
   self->has_array = true;
   if (self->is_column) {
-    if (array->n_children <= self->column) return damaged("it lacks its column");
+    if (array->n_children <= self->column) return damaged(self, "it lacks its column");
     if (array->null_count != 0 && has_nulls(array, array->offset, self->length)) {
       PyErr_SetString(PyExc_ValueError, "a row of the keys' table is a null: give the column");
       return -1;
     }
     self->values = array->children[self->column];
     self->first += self->values->offset;
-    if (self->values->length < array->offset + array->length) return damaged("its column is too short");
+    if (self->values->length < array->offset + array->length) return damaged(self, "its column is too short");
   }
-  if (self->values_schema->dictionary && !self->values->dictionary) return damaged("it lacks its dictionary");
+  if (self->values_schema->dictionary && !self->values->dictionary) return damaged(self, "it lacks its dictionary");
   return 0;
 }
 
@@ -215,7 +210,12 @@ static int next_piece(source *self) {
   size_t left = self->length - self->at;
   size_t count = left < PIECE_KEYS ? left : PIECE_KEYS;
   if (!in_place || self->values_schema->dictionary || has_nulls(self->values, self->first + (int64_t)self->at, count)) {
-    return gather(self);
+    if (left < ROWS_WORTH_RELEASING) return gather(self);
+    int gathered;
+    Py_BEGIN_ALLOW_THREADS
+    gathered = gather(self);
+    Py_END_ALLOW_THREADS
+    return gathered;
   }
   return piece_in_place(self, of, count);
 }
@@ -267,7 +267,7 @@ static int take_stream(source *self, PyObject *capsule) {
   if (!stream) return -1;
   self->stream = *stream;
   stream->release = NULL;
-  if (!self->stream.release) return damaged("its stream was released");
+  if (!self->stream.release) return damaged(self, "its stream was released");
   int failed;
   Py_BEGIN_ALLOW_THREADS
   failed = self->stream.get_schema(&self->stream, &self->schema);
@@ -296,7 +296,7 @@ static int take_array(source *self, PyObject *pair) {
   schema->release = NULL;
   self->array = *array;
   array->release = NULL;
-  if (!self->schema.release || !self->array.release) return damaged("it was released");
+  if (!self->schema.release || !self->array.release) return damaged(self, "it was released");
   if (check_schema(self) < 0 || begin_array(self) < 0) return -1;
   self->expected = self->length;
   return 0;

@@ -53,17 +53,13 @@ static int add_text(source *self, const char *place, size_t letters) {
     if (letter) break;
   }
   char *utf8 = malloc(4 * letters + 1);
-  if (!utf8) {
-    PyErr_NoMemory();
-    return -1;
-  }
+  if (!utf8) return no_memory(self);
   char *end = utf8;
   for (size_t i = 0; i < letters; i++) {
     memcpy(&letter, place + 4 * i, 4);
     if (letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000)) {
       free(utf8);
-      PyErr_Format(PyExc_ValueError, "key %zu has the code point %u, which UTF-8 does not have", self->at, letter);
-      return -1;
+      return refuse_code_point(self, self->at, letter);
     }
     if (letter < 0x80) {
       *end++ = (char)letter;
@@ -115,7 +111,14 @@ static int next_piece(source *self) {
   if (self->at == self->length) return 0;
   bool wide = self->item == ITEM_U64 || self->item == ITEM_I64;
   bool close = !self->view.strides || self->view.strides[0] == self->view.itemsize || self->length == 1;
-  if (!wide || !close || (uintptr_t)self->view.buf % sizeof(uint64_t)) return gather(self);
+  if (!wide || !close || (uintptr_t)self->view.buf % sizeof(uint64_t)) {
+    if (self->length - self->at < ROWS_WORTH_RELEASING) return gather(self);
+    int gathered;
+    Py_BEGIN_ALLOW_THREADS
+    gathered = gather(self);
+    Py_END_ALLOW_THREADS
+    return gathered;
+  }
   const uint64_t *numbers = (const uint64_t *)self->view.buf + self->at;
   size_t count = self->length - self->at < PIECE_KEYS ? self->length - self->at : PIECE_KEYS;
   if (self->item == ITEM_I64) {

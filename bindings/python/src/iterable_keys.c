@@ -2,9 +2,23 @@
 
 #include "source.h"
 
+/* None, and what pandas has in its place: a NaN, or an object of the type NAType. */
+static bool is_null(PyObject *item) {
+  if (item == Py_None) return true;
+  if (PyFloat_Check(item)) {
+    double value = PyFloat_AsDouble(item);
+    return value != value;
+  }
+  if (PyUnicode_CheckExact(item) || PyBytes_CheckExact(item) || PyLong_CheckExact(item)) return false;
+  PyObject *name = PyType_GetName(Py_TYPE(item));
+  int is_na = name ? PyUnicode_CompareWithASCIIString(name, "NAType") == 0 : 0;
+  Py_XDECREF(name);
+  return is_na;
+}
+
 /* Puts a key into the chunk: 1, or 0 if the chunk has keys of the other form, or -1 with an exception. */
 static int gather(source *self, PyObject *item) {
-  if (self->skip_nulls && item == Py_None) return source_row(self, true) < 0 ? -1 : 1;
+  if (self->skip_nulls && is_null(item)) return source_row(self, true) < 0 ? -1 : 1;
   one_key key;
   if (one_key_of(item, &key) < 0) return -1;
   int added = 1;

@@ -55,19 +55,33 @@ static int clear(PyObject *module) {
 
 static void free_state(void *module) { clear(module); }
 
-static PyModuleDef_Slot slots[] = {
+/*
+ * From 3.12 on a module says that interpreters with a GIL of their own may load it. The limited API of 3.11 does not
+ * have the names of that slot and its value, and Python 3.11 refuses the slot, so the version that runs chooses.
+ */
+#define SLOT_MULTIPLE_INTERPRETERS 3
+#define PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
+
+static PyModuleDef_Slot slots_before[] = {
   {Py_mod_exec, execute},
   {0, NULL},
 };
 
-static struct PyModuleDef definition = {
-  PyModuleDef_HEAD_INIT,
-  .m_name = "petal._petal",
-  .m_size = sizeof(module_state),
-  .m_slots = slots,
-  .m_traverse = traverse,
-  .m_clear = clear,
-  .m_free = free_state,
+static PyModuleDef_Slot slots[] = {
+  {Py_mod_exec, execute},
+  {SLOT_MULTIPLE_INTERPRETERS, PER_INTERPRETER_GIL_SUPPORTED},
+  {0, NULL},
 };
 
-PyMODINIT_FUNC PyInit__petal(void) { return PyModuleDef_Init(&definition); }
+#define DEFINITION(its_slots)                                                                                          \
+  {                                                                                                                    \
+    PyModuleDef_HEAD_INIT, .m_name = "petal._petal", .m_size = sizeof(module_state), .m_slots = its_slots,             \
+    .m_traverse = traverse, .m_clear = clear, .m_free = free_state,                                                    \
+  }
+
+static struct PyModuleDef definition_before = DEFINITION(slots_before);
+static struct PyModuleDef definition = DEFINITION(slots);
+
+PyMODINIT_FUNC PyInit__petal(void) {
+  return PyModuleDef_Init(Py_Version < 0x030C0000 ? &definition_before : &definition);
+}

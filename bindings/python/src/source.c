@@ -8,10 +8,7 @@ int chunk_begin(source *self, bool numbers) {
   if (!self->chunk_numbers) {
     self->chunk_numbers = malloc(CHUNK_KEYS * sizeof *self->chunk_numbers);
     self->chunk_offsets = malloc((CHUNK_KEYS + 1) * sizeof *self->chunk_offsets);
-    if (!self->chunk_numbers || !self->chunk_offsets) {
-      PyErr_NoMemory();
-      return -1;
-    }
+    if (!self->chunk_numbers || !self->chunk_offsets) return no_memory(self);
   }
   self->chunk_is_numbers = numbers;
   self->chunk_count = 0;
@@ -24,17 +21,11 @@ int chunk_add_bytes(source *self, const void *data, size_t length) {
   if (length > self->chunk_room - self->chunk_used) {
     size_t room = self->chunk_room ? self->chunk_room : 65536;
     while (room - self->chunk_used < length) {
-      if (room > SIZE_MAX / 2) {
-        PyErr_NoMemory();
-        return -1;
-      }
+      if (room > SIZE_MAX / 2) return no_memory(self);
       room *= 2;
     }
     uint8_t *bytes = realloc(self->chunk_bytes, room);
-    if (!bytes) {
-      PyErr_NoMemory();
-      return -1;
-    }
+    if (!bytes) return no_memory(self);
     self->chunk_bytes = bytes;
     self->chunk_room = room;
   }
@@ -62,10 +53,7 @@ static int reserve_valid(source *self, size_t rows) {
   if (needed <= self->valid_room) return 0;
   size_t room = needed + self->valid_room + 1024;
   uint8_t *valid = realloc(self->valid, room);
-  if (!valid) {
-    PyErr_NoMemory();
-    return -1;
-  }
+  if (!valid) return no_memory(self);
   memset(valid + self->valid_room, 0xff, room - self->valid_room);
   self->valid = valid;
   self->valid_room = room;
@@ -85,15 +73,49 @@ int source_rows(source *self, size_t count) {
   return self->valid ? reserve_valid(self, self->rows) : 0;
 }
 
-int refuse_null(size_t row) {
-  PyErr_Format(PyExc_ValueError, "key %zu is a null: nulls=\"skip\" leaves nulls out", row);
+static int note(source *self, enum fault_kind fault, size_t row, int64_t number, const char *text) {
+  self->fault = fault;
+  self->fault_row = row;
+  self->fault_number = number;
+  self->fault_text = text;
   return -1;
 }
 
-int refuse_negative(const source *self, size_t row, int64_t number) {
-  PyErr_Format(PyExc_OverflowError, "%s %zu = %lld is not from 0 to 2**64 - 1",
-               self->numbers_only ? self->numbers_only : "key", row, (long long)number);
-  return -1;
+int refuse_null(source *self, size_t row) { return note(self, FAULT_NULL, row, 0, NULL); }
+
+int refuse_negative(source *self, size_t row, int64_t number) { return note(self, FAULT_NEGATIVE, row, number, NULL); }
+
+int refuse_code_point(source *self, size_t row, uint32_t letter) {
+  return note(self, FAULT_CODE_POINT, row, letter, NULL);
+}
+
+int damaged(source *self, const char *what) { return note(self, FAULT_DAMAGED, 0, 0, what); }
+
+int no_memory(source *self) { return note(self, FAULT_MEMORY, 0, 0, NULL); }
+
+/* Raises the exception for what was noted, if anything was. */
+static void raise_fault(const source *self) {
+  switch (self->fault) {
+  case FAULT_NONE:
+    break;
+  case FAULT_NULL:
+    PyErr_Format(PyExc_ValueError, "key %zu is a null: nulls=\"skip\" leaves nulls out", self->fault_row);
+    break;
+  case FAULT_NEGATIVE:
+    PyErr_Format(PyExc_OverflowError, "%s %zu = %lld is not from 0 to 2**64 - 1",
+                 self->numbers_only ? self->numbers_only : "key", self->fault_row, (long long)self->fault_number);
+    break;
+  case FAULT_CODE_POINT:
+    PyErr_Format(PyExc_ValueError, "key %zu has the code point %lld, which UTF-8 does not have", self->fault_row,
+                 (long long)self->fault_number);
+    break;
+  case FAULT_DAMAGED:
+    PyErr_Format(PyExc_ValueError, "the Arrow array is damaged: %s", self->fault_text);
+    break;
+  case FAULT_MEMORY:
+    PyErr_NoMemory();
+    break;
+  }
 }
 
 bool item_number(int item, const void *place, uint64_t *number, int64_t *negative) {
@@ -199,6 +221,7 @@ static source *source_find(source *self, PyObject *keys) {
   find_kind(self, keys, found);
   return self;
 failed:
+  raise_fault(self);
   source_close(self);
   return NULL;
 }
@@ -213,6 +236,7 @@ source *source_of_numbers(module_state *state, PyObject *numbers, const char *wh
 
 int source_next(source *self) {
   int got = self->next(self);
+  if (got < 0) raise_fault(self);
   if (got <= 0) return got;
   if (self->piece.form == PETAL_KEYS_BYTES || self->piece.form == PETAL_KEYS_BYTES32) {
     if (self->hashed || self->numbers_only) {

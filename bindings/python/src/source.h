@@ -12,9 +12,18 @@
 /* Keys and bytes after which a gathered chunk is full. */
 #define CHUNK_KEYS ((size_t)4096)
 #define CHUNK_BYTES ((size_t)1 << 20)
+/* Below this number of rows gathering takes less time than handing the GIL over would. */
+#define ROWS_WORTH_RELEASING 256
+
+enum fault_kind { FAULT_NONE, FAULT_NULL, FAULT_NEGATIVE, FAULT_CODE_POINT, FAULT_DAMAGED, FAULT_MEMORY };
 
 struct source {
   module_state *state;
+  /* What was noted, in which row, and the number or the sentence that belongs to it. */
+  enum fault_kind fault;
+  size_t fault_row;
+  int64_t fault_number;
+  const char *fault_text;
   petal_keys piece;
   enum answers_kind kind;
   /* Numbers are hashes. */
@@ -88,10 +97,14 @@ int source_row(source *self, bool is_null);
 int source_rows(source *self, size_t count);
 /* Makes a piece of numbers, or of hashes, which lie elsewhere. */
 void piece_of_numbers(source *self, const uint64_t *numbers, size_t count);
-/* Raises the error for a null in row `row`. Returns -1. */
-int refuse_null(size_t row);
-/* Raises the error for a negative number in row `row`. Returns -1. */
-int refuse_negative(const source *self, size_t row, int64_t number);
+/*
+ * Notes what is wrong with keys, and returns -1. Gathering runs without the GIL, so source_next() raises the exception.
+ */
+int refuse_null(source *self, size_t row);
+int refuse_negative(source *self, size_t row, int64_t number);
+int refuse_code_point(source *self, size_t row, uint32_t letter);
+int damaged(source *self, const char *what);
+int no_memory(source *self);
 
 /* Whole numbers of any width, which become uint64_t. */
 enum {

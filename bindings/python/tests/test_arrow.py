@@ -1,5 +1,6 @@
 """Arrow arrays and streams: where their keys lie, slices, nulls, and what answers are."""
 
+import concurrent.futures
 import gc
 
 import pytest
@@ -9,6 +10,7 @@ import petal
 pa = pytest.importorskip("pyarrow")
 
 WORDS = ["apple", "", "schön", "a\0b", "日本", "𝄞 clef", "a text of more than twelve bytes", "x" * 3000]
+WORDS += ["e" * 11, "t" * 12, "u" * 13]
 TEXT = [pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view()]
 
 
@@ -101,8 +103,20 @@ def test_dictionaries():
     assert f.contains(keys.slice(1, 2)).to_pylist() == [False, True]
     in_values = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["apple", None]))
     assert f.contains(in_values, nulls="skip").to_pylist() == [True, False, True]
+    of_a_slice = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["apple", "x", "apple"]).slice(1))
+    assert f.contains(of_a_slice).to_pylist() == [False, True, False]
     numbers = pa.array([7, 8, 7]).dictionary_encode()
     assert filled([7]).contains(numbers).to_pylist() == [True, False, True]
+
+
+def test_threads_that_ask_with_one_array():
+    words = [f"a word of more than twelve bytes {i}" for i in range(50_000)]
+    f = filled(words[::2], 50_000)
+    expected = [word in f for word in words]
+    arrays = [array(words, pa.string_view()), array(words, pa.string()), pa.array(words).dictionary_encode()]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for answers in pool.map(f.contains, arrays * 4):
+            assert answers.to_pylist() == expected
 
 
 def test_fixed_size_binary():

@@ -164,6 +164,16 @@ def test_pandas():
     with pytest.raises((ValueError, TypeError)):
         f.contains(missing)
     assert f.contains(missing, nulls="skip").tolist() == [True, False, False]
+    of_objects = pd.Series(["apple", None, float("nan"), pd.NA, "plum"], dtype=object)
+    assert f.contains(of_objects, nulls="skip").tolist() == [True, False, False, False, True]
+    with pytest.raises((TypeError, ValueError)):
+        f.contains(pd.Series(["apple", float("nan")], dtype=object))
+    assert f.contains(["apple", None, float("nan"), pd.NA], nulls="skip") == [True, False, False, False]
+    with pytest.raises(TypeError, match="float"):
+        f.contains(["apple", float("nan")])
+    with pytest.raises(TypeError, match="float"):
+        f.contains(["apple", 1.0], nulls="skip")
+    assert f.contains(pd.Series([2, None, 3], dtype="Int64"), nulls="skip").tolist() == [True, False, False]
     assert f.contains(frame.reset_index(drop=True)[["name"]]).tolist() == [True, False, True]
     assert f.contains(pd.Index(["apple", "x"])).tolist() == [True, False]
     assert f.contains(pd.Series([1, 2], dtype="Int64")).tolist() == [False, True]
