@@ -169,8 +169,16 @@ class _Image:
     def sync(self) -> None: ...
     def mark_clean(self) -> None: ...
 
+@type_check_only
+class _Packed(_Image):
+    def pack(self) -> bytes: ...
+    @classmethod
+    def unpack(cls, packed: Buffer, most_bytes: SupportsIndex, *, secret: Buffer | None = None) -> Self: ...
+    def delta(self, older: Self, /) -> bytes: ...
+    def patch(self, delta: Buffer, most_bytes: SupportsIndex) -> None: ...
+
 @final
-class Filter(_Image):
+class Filter(_Packed):
     # Other keywords are the parameters of the kind, by their names.
     def __new__(
         cls,
@@ -299,7 +307,7 @@ class MapBuilder(_Maker):
     def finish(self) -> Map: ...
 
 @final
-class Map(_Image):
+class Map(_Packed):
     def __new__(
         cls,
         capacity: SupportsIndex = 0,

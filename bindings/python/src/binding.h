@@ -14,6 +14,7 @@
 #include <petal_map.h>
 #include <petal_more.h>
 #include <petal_sketch.h>
+#include <petal_wire.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -139,6 +140,8 @@ int handle_change(handle *self);
 void handle_end(handle *self);
 /* The same for a handle that is changed and another one that is read. */
 int handle_change_and_read(handle *self, handle *other);
+/* The same for two handles that are read, which may be one. */
+int handle_read_both(handle *one, handle *other);
 
 void *handle_wait_to_read(handle *self);
 void *handle_wait_to_change(handle *self);
@@ -189,6 +192,30 @@ PyObject *image_repr(PyObject *self);
 
 extern const char close_doc[], to_bytes_doc[], save_doc[], copy_doc[], verify_doc[], sync_doc[], mark_clean_doc[],
   info_doc[], kind_doc[], capabilities_doc[], open_doc[], from_bytes_doc[];
+
+/* A growing buffer, from malloc(), for what the library writes piece by piece. */
+typedef struct written {
+  uint8_t *bytes;
+  size_t length;
+  size_t room;
+} written;
+
+/* A petal_write_callback whose context is a `written`; it stops if memory runs out. */
+bool written_take(void *context, const void *bytes, size_t length);
+
+PyObject *wire_pack(PyObject *self, PyObject *unused);
+PyObject *wire_unpack(PyObject *type, PyObject *args, PyObject *kwargs);
+PyObject *wire_delta(PyObject *self, PyObject *older);
+PyObject *wire_patch(PyObject *self, PyObject *args, PyObject *kwargs);
+
+/* The methods that wire.c gives filters and maps. */
+#define WIRE_METHODS                                                                                                   \
+  {"pack", wire_pack, METH_NOARGS, pack_doc},                                                                          \
+    {"unpack", WITH_KEYWORDS(wire_unpack), METH_VARARGS | METH_KEYWORDS | METH_CLASS, unpack_doc},                     \
+    {"delta", wire_delta, METH_O, delta_doc},                                                                          \
+    {"patch", WITH_KEYWORDS(wire_patch), METH_VARARGS | METH_KEYWORDS, patch_doc}
+
+extern const char pack_doc[], unpack_doc[], delta_doc[], patch_doc[];
 
 /*
  * ONE KEY

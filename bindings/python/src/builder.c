@@ -123,31 +123,6 @@ PyObject *maker_finish(PyObject *object, maker_call call, PyTypeObject *type, co
   return handle_new(self->state, type, calls, calls->free, made);
 }
 
-/* A growing buffer for what the library writes piece by piece. */
-typedef struct written {
-  uint8_t *bytes;
-  size_t length;
-  size_t room;
-} written;
-
-static bool take(void *context, const void *bytes, size_t length) {
-  written *into = context;
-  if (length > into->room - into->length) {
-    size_t room = into->room ? into->room : 65536;
-    while (room - into->length < length) {
-      if (room > SIZE_MAX / 2) return false;
-      room *= 2;
-    }
-    uint8_t *grown = realloc(into->bytes, room);
-    if (!grown) return false;
-    into->bytes = grown;
-    into->room = room;
-  }
-  memcpy(into->bytes + into->length, bytes, length);
-  into->length += length;
-  return true;
-}
-
 PyObject *maker_state(PyObject *object, maker_serialize call) {
   handle *self = (handle *)object;
   if (handle_change(self) < 0) return NULL;
@@ -156,7 +131,7 @@ PyObject *maker_state(PyObject *object, maker_serialize call) {
   progress *told = self->context;
   void *raw = self->raw;
   told->thread = PyEval_SaveThread();
-  petal_status status = call(raw, take, &into, &error);
+  petal_status status = call(raw, written_take, &into, &error);
   PyEval_RestoreThread(told->thread);
   handle_end(self);
   PyObject *bytes = NULL;

@@ -306,6 +306,7 @@ static PyObject *filter_compatibility(PyObject *object, void *unused) {
 
 static PyMethodDef methods[] = {
   IMAGE_METHODS,
+  WIRE_METHODS,
   {"open", WITH_KEYWORDS(filter_open), METH_VARARGS | METH_KEYWORDS | METH_CLASS, open_doc},
   {"from_bytes", WITH_KEYWORDS(filter_from_bytes), METH_VARARGS | METH_KEYWORDS | METH_CLASS, from_bytes_doc},
   {"add", filter_add, METH_O, add_doc},

@@ -50,22 +50,10 @@ PyObject *filter_and(PyObject *one, PyObject *other) { return combined(one, othe
 PyObject *filter_merge(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_merge); }
 PyObject *filter_intersect(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_intersect); }
 
-/* Reads two handles without waiting for one while this thread has the other. */
-static int read_both(handle *one, handle *other) {
-  if (handle_read(one) < 0) return -1;
-  if (one == other || other->uses >= 0) {
-    if (handle_read(other) == 0) return 0;
-    handle_end(one);
-    return -1;
-  }
-  handle_end(one);
-  return handle_to_read(other) ? read_both(one, other) : -1;
-}
-
 PyObject *filter_compare(PyObject *one, PyObject *other, int operation) {
   if (!are_filters(one, other) || (operation != Py_EQ && operation != Py_NE)) return Py_NewRef(Py_NotImplemented);
   handle *self = (handle *)one;
-  if (read_both(self, (handle *)other) < 0) return NULL;
+  if (handle_read_both(self, (handle *)other) < 0) return NULL;
   petal_error error = PETAL_ERROR_INIT;
   petal_status status;
   bool equal = false;
@@ -85,7 +73,7 @@ const char overlap_doc[] =
 
 PyObject *filter_overlap(PyObject *object, PyObject *other) {
   handle *self = (handle *)object;
-  if (!is_handle(other, self->state->filter, "Filter") || read_both(self, (handle *)other) < 0) return NULL;
+  if (!is_handle(other, self->state->filter, "Filter") || handle_read_both(self, (handle *)other) < 0) return NULL;
   petal_error error = PETAL_ERROR_INIT;
   petal_filter_overlap overlap = PETAL_FILTER_OVERLAP_INIT;
   petal_status status;

@@ -174,6 +174,19 @@ int handle_change_and_read(handle *self, handle *other) {
   }
 }
 
+int handle_read_both(handle *one, handle *other) {
+  for (;;) {
+    if (handle_read(one) < 0) return -1;
+    if (one == other || other->uses >= 0) {
+      if (handle_read(other) == 0) return 0;
+      handle_end(one);
+      return -1;
+    }
+    handle_end(one);
+    if (!handle_to_read(other)) return -1;
+  }
+}
+
 const char close_doc[] =
   "close($self)\n--\n\nFrees the object's memory and closes its file, after bringing an image in place up to date. Waits for\n"
   "other threads' calls. Later calls raise ClosedError; closing again does nothing.";

@@ -220,6 +220,7 @@ static PyObject *map_clear(PyObject *object, PyObject *unused) {
 
 static PyMethodDef methods[] = {
   IMAGE_METHODS,
+  WIRE_METHODS,
   {"open", WITH_KEYWORDS(map_open), METH_VARARGS | METH_KEYWORDS | METH_CLASS, open_doc},
   {"from_bytes", WITH_KEYWORDS(map_from_bytes), METH_VARARGS | METH_KEYWORDS | METH_CLASS, from_bytes_doc},
   {"get", map_get, METH_VARARGS, get_doc},

@@ -17,21 +17,16 @@ int chunk_begin(source *self, bool numbers) {
   return 0;
 }
 
-int chunk_add_bytes(source *self, const void *data, size_t length) {
-  if (length > self->chunk_room - self->chunk_used) {
-    size_t room = self->chunk_room ? self->chunk_room : 65536;
-    while (room - self->chunk_used < length) {
-      if (room > SIZE_MAX / 2) return no_memory(self);
-      room *= 2;
-    }
-    uint8_t *bytes = realloc(self->chunk_bytes, room);
-    if (!bytes) return no_memory(self);
-    self->chunk_bytes = bytes;
-    self->chunk_room = room;
+int chunk_grow(source *self, size_t length) {
+  size_t room = self->chunk_room ? self->chunk_room : 65536;
+  while (room - self->chunk_used < length) {
+    if (room > SIZE_MAX / 2) return no_memory(self);
+    room *= 2;
   }
-  if (length > 0) memcpy(self->chunk_bytes + self->chunk_used, data, length);
-  self->chunk_used += length;
-  self->chunk_offsets[++self->chunk_count] = self->chunk_used;
+  uint8_t *bytes = realloc(self->chunk_bytes, room);
+  if (!bytes) return no_memory(self);
+  self->chunk_bytes = bytes;
+  self->chunk_room = room;
   return 0;
 }
 
@@ -60,9 +55,8 @@ static int reserve_valid(source *self, size_t rows) {
   return 0;
 }
 
-int source_row(source *self, bool is_null) {
+int source_null_row(source *self, bool is_null) {
   size_t row = self->rows++;
-  if (!self->valid && !is_null) return 0;
   if (reserve_valid(self, self->rows) < 0) return -1;
   if (is_null) self->valid[row / 8] &= (uint8_t)~(1u << (row % 8));
   return 0;

@@ -82,7 +82,14 @@ int source_of_arrow(source *self, PyObject *keys);
 
 /* Begins a chunk of bytes or numbers. */
 int chunk_begin(source *self, bool numbers);
-int chunk_add_bytes(source *self, const void *data, size_t length);
+int chunk_grow(source *self, size_t length);
+static inline int chunk_add_bytes(source *self, const void *data, size_t length) {
+  if (length > self->chunk_room - self->chunk_used && chunk_grow(self, length) < 0) return -1;
+  if (length > 0) memcpy(self->chunk_bytes + self->chunk_used, data, length);
+  self->chunk_used += length;
+  self->chunk_offsets[++self->chunk_count] = self->chunk_used;
+  return 0;
+}
 static inline void chunk_add_number(source *self, uint64_t number) {
   self->chunk_numbers[self->chunk_count++] = number;
 }
@@ -92,7 +99,12 @@ static inline bool chunk_is_full(const source *self) {
 /* Makes the chunk the piece. */
 void chunk_end(source *self);
 /* Notes whether the next row is a null. */
-int source_row(source *self, bool is_null);
+int source_null_row(source *self, bool is_null);
+static inline int source_row(source *self, bool is_null) {
+  if (self->valid || is_null) return source_null_row(self, is_null);
+  self->rows++;
+  return 0;
+}
 /* Notes that the next rows are no nulls. */
 int source_rows(source *self, size_t count);
 /* Makes a piece of numbers, or of hashes, which lie elsewhere. */

@@ -224,6 +224,36 @@ def test_a_process_that_ends_without_closing(saved):
         assert "new" in f
 
 
+def test_packed_forms_and_deltas():
+    older = petal.Filter(100_000, 0.01)
+    older.update(range(1000))
+    newer = older.copy()
+    newer.update(range(1000, 1100))
+    packed = older.pack()
+    assert len(packed) < older.info.bytes / 4
+    theirs = petal.Filter.unpack(packed, 2**20)
+    assert theirs == older and theirs.info.insertions == 1000
+    delta = newer.delta(older)
+    assert len(delta) < len(packed) / 2
+    theirs.patch(delta, 2**20)
+    assert theirs == newer
+    with pytest.raises(petal.IncompatibleError):
+        theirs.patch(delta, 2**20)
+    assert newer.delta(newer)
+    with pytest.raises(petal.ParameterError) as raised:
+        petal.Filter.unpack(packed, 1000)
+    assert raised.value.status == "too_large"
+    for damaged in (packed[:-1], b"", b"x" + packed[1:]):
+        with pytest.raises(petal.ImageError):
+            petal.Filter.unpack(damaged, 2**20)
+    with pytest.raises(TypeError, match="older"):
+        newer.delta(packed)
+    older.close()
+    for call in (older.pack, lambda: older.delta(newer), lambda: newer.delta(older), lambda: older.patch(delta, 1)):
+        with pytest.raises(petal.ClosedError):
+            call()
+
+
 def send(f, queue):
     queue.put(("key 7" in f, f))
 

@@ -63,6 +63,9 @@ def verbs(tmp_path):
     yield "images badly", lambda: (refused(petal.Filter.from_bytes, b"x"), refused(petal.Filter.from_bytes, "x"))
     yield "files", lambda: petal.Filter.open(path).close()
     yield "files badly", lambda: (refused(petal.Filter.open, path / "x"), refused(petal.Filter.open, path, "x"))
+    packed = blocked.pack()
+    yield "wire", lambda: (petal.Filter.unpack(packed, 10_000).patch(blocked.delta(blocked), 10_000), f.pack())
+    yield "wire badly", lambda: (refused(petal.Filter.unpack, b"x", 9), refused(blocked.delta, 5))
     guava = bytes([1, 5, 0, 0, 0, 1]) + bytes(8)
     yield "formats", lambda: (refused(f.export, "guava"), petal.import_filter("guava", guava).export("guava"))
     keys = [f"k{i}" for i in range(50)]

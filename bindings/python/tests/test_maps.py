@@ -132,6 +132,25 @@ def test_arrays(words):
     assert values.to_list() == [7, 14] and found.to_list() == [True, True]
 
 
+def test_packed_forms_and_deltas(words):
+    def made(more):
+        builder = petal.MapBuilder(kind="mutable_bloomier", value_bits=16)
+        builder.update(words)
+        m = builder.finish()
+        m.replace_many(list(more), list(more.values()))
+        return m
+
+    older, newer = made({}), made({"key 7": 1})
+    theirs = petal.Map.unpack(older.pack(), 2**20)
+    assert theirs["key 7"] == 49
+    theirs.patch(newer.delta(older), 2**20)
+    assert theirs["key 7"] == 1 and theirs["key 8"] == 56
+    with pytest.raises(petal.UnsupportedError):
+        petal.Filter.unpack(older.pack(), 2**20)
+    with pytest.raises(TypeError, match="older"):
+        newer.delta(petal.Filter(10))
+
+
 def test_closed_and_other_images(tmp_path):
     petal.Filter(10).save(tmp_path / "f")
     with pytest.raises(petal.UnsupportedError, match="filter|map"):
