@@ -16,7 +16,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: packages test-packages release
 .PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
-.PHONY: python test-python
+.PHONY: python test-python wheels test-wheels
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
 
@@ -157,6 +157,14 @@ test-dist: ## what `make dist` made, unpacked, linked and run: in Debian 11, in 
 	@echo "== $@: packaging/dist-test.sh"
 	@packaging/dist-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
 	@packaging/go-modules-test.sh "$(abspath $(TARGET))" "$(BUILD)/dist"
+
+# WHEELS="x86_64 source": these only. A release makes the archives first; a wheel that is named gets its own.
+wheels: ## wheels of the Python package and its source distribution, over the archives of `make dist`, in build/wheels
+	@$(HURRIED) packaging/wheels.sh "$(abspath $(TARGET))" "$(BUILD)/dist" "$(BUILD)/wheels" $(WHEELS)
+
+test-wheels: ## what `make wheels` made, installed into empty environments and tested there (HURRY=1)
+	@echo "== $@: packaging/wheels-test.sh"
+	@$(HURRIED) packaging/wheels-test.sh "$(abspath $(TARGET))" "$(BUILD)/wheels"
 
 test-reproducible: ## `make dist` once more, in another folder and another home: the same bytes (TARGETS=... HURRY=1)
 	@echo "== $@: packaging/dist-again.sh"

@@ -110,20 +110,21 @@ check "the tree has no changes that are not committed" committed
 
 # A skipped part is no failure, but is listed.
 made() {
-    for goal in test-registries dist test-dist test-reproducible test-install test-packages; do
+    for goal in test-registries dist test-dist wheels test-wheels test-reproducible test-install test-packages; do
         CARGO_TARGET_DIR=$target ${MAKE:-make} --no-print-directory BUILD="$build" $goal 2>&1 | tee "$work/said"
         [ "${PIPESTATUS[0]}" = 0 ] || { echo "release: make $goal failed, so there is no release" >&2; exit 1; }
         sed -n "s/.*\(skipped: .*\)/make $goal \1/p" "$work/said" >>"$work/skipped"
     done
 }
 out=$build/release
-rm -rf "$out" "$build/dist" "$build/packages"
+rm -rf "$out" "$build/dist" "$build/wheels" "$build/packages"
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 made
 gathered() {
     packaging/source.sh "$out" && cp "$build"/dist/*.tar.gz "$out/" || return
     [ ! -d "$build/packages" ] || cp -R "$build/packages" "$out/" || return
+    cp -R "$build/wheels" "$out/" || return
     cargo package --quiet --locked -p petal --no-verify --target-dir "$target/package" &&
         cp "$target/package/package/petal-$version.crate" "$out/" || return
     if [ -d bindings/wasm/dist ]; then

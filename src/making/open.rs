@@ -161,8 +161,8 @@ pub fn open_descriptor<H: Image>(fd: Descriptor, offset: u64, options: &OpenOpti
     opened.and_then(|opened| opened.handle(options)).map_err(|error| error.about(format_args!("descriptor {fd}")))
 }
 
-/// An image that is in order as far as that can be said without its kind's own code. It is apart from the handle, so that
-/// all of it is compiled once, and not for each kind of handle.
+/// An image that is in order as far as that can be said without its kind's own code. It is apart from the handle, so
+/// that all of it is compiled once, and not for each kind of handle.
 struct Opened {
     base: Base,
     is_copy: bool,
