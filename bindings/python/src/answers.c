@@ -14,7 +14,7 @@ void answers_init(answers *self, module_state *state, enum answers_kind kind, in
 static bool has_bits(const answers *self) { return self->kind == AS_ARROW || self->kind == AS_POLARS; }
 
 static int grow(answers *self, size_t room) {
-  if (room > SIZE_MAX / sizeof(uint64_t)) {
+  if (room >= SIZE_MAX / sizeof(uint64_t)) {
     PyErr_NoMemory();
     return -1;
   }

@@ -155,6 +155,10 @@ static int piece_in_place(source *self, form of, size_t count) {
   return source_rows(self, count) < 0 ? -1 : 1;
 }
 
+static int64_t buffers_of(form of) {
+  return of.values == VALUES_NULL ? 0 : of.values == VALUES_NUMBERS || of.values == VALUES_FIXED ? 2 : 3;
+}
+
 /* Finds the values of an array that has come. */
 static int begin_array(source *self) {
   const struct ArrowArray *array = &self->array;
@@ -173,7 +177,16 @@ static int begin_array(source *self) {
     self->first += self->values->offset;
     if (self->values->length < array->offset + array->length) return damaged(self, "its column is too short");
   }
-  if (self->values_schema->dictionary && !self->values->dictionary) return damaged(self, "it lacks its dictionary");
+  form of = form_of(self->values_schema->format);
+  if (array->length < 0 || self->first < 0 || self->values->n_buffers < buffers_of(of)) {
+    return damaged(self, "its length, its offset or its number of buffers is wrong");
+  }
+  if (!self->values_schema->dictionary) return 0;
+  const struct ArrowArray *dictionary = self->values->dictionary;
+  if (!dictionary || dictionary->length < 0 || dictionary->offset < 0 ||
+      dictionary->n_buffers < buffers_of(form_of(self->values_schema->dictionary->format))) {
+    return damaged(self, "it lacks its dictionary");
+  }
   return 0;
 }
 
@@ -241,7 +254,9 @@ static int check_schema(source *self) {
   }
   self->values_schema = schema;
   const char *format = schema->dictionary ? schema->dictionary->format : schema->format;
-  if (form_of(format).values == VALUES_OTHER || (schema->dictionary && schema->dictionary->dictionary)) {
+  bool nested = schema->dictionary &&
+                (schema->dictionary->dictionary || form_of(schema->format).values != VALUES_NUMBERS);
+  if (form_of(format).values == VALUES_OTHER || nested) {
     PyErr_Format(PyExc_TypeError,
                  "keys of Arrow's format %s are no keys: binary, text and whole numbers are, and dictionaries of them",
                  format);

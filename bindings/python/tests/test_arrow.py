@@ -168,6 +168,26 @@ def test_bits_at_any_place(sizes):
     assert answers.to_pylist() == [i % 3 == 0 for i in range(start)]
 
 
+def test_offsets_that_are_wrong():
+    np = pytest.importorskip("numpy")
+    f = filled(["a"])
+    for kind, size in ((pa.string(), "i4"), (pa.large_string(), "i8")):
+        # pyarrow looks at the first and the last offset only.
+        for offsets in ([0, 5, 3], [0, -4, 3]):
+            data = pa.py_buffer(b"abcdef")
+            wrong = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(np.array(offsets, size).tobytes()), data])
+            # With a null the keys go another way.
+            places = pa.py_buffer(np.array([*offsets, 3], size).tobytes())
+            nulls = pa.Array.from_buffers(kind, 3, [pa.py_buffer(b"\3"), places, data])
+            for keys in [wrong, wrong.slice(1), nulls] + ([wrong.slice(0, 1)] if offsets[1] < 0 else []):
+                with pytest.raises(ValueError, match="offset"):
+                    f.contains(keys, nulls="skip")
+    indexes = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(["a", "b"]), safe=False)
+    with pytest.raises(ValueError, match="outside the dictionary"):
+        f.contains(indexes)
+    assert f.info.insertions == 1
+
+
 def test_what_is_no_keys():
     f = filled([])
     for keys in (pa.array([1.5]), pa.array([True]), pa.array([["a"]]), pa.array([], pa.date32()),
