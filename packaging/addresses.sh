@@ -35,4 +35,7 @@ same "the repository of package.json" "$(field url)" "git+$address.git"
 same "the homepage of package.json" "$(field homepage)" "$address"
 same "the version of package.json" "$(field version)" "$version"
 same "the version of the module for Redis" "$(value integrations/redis/Cargo.toml version)" "$version"
+python=bindings/python/pyproject.toml
+same "the version of the Python package" "$(value $python version)" "$version"
+same "the repository of the Python package" "$(value $python Repository)" "$address"
 exit $status
