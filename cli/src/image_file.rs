@@ -470,7 +470,7 @@ pub fn refuse_keys(path: &Path, image: &impl Image, inputs: &Inputs) -> Outcome<
     let row = image.base().row();
     let (function, bits) = (image.base().hasher().function(), image.base().hasher().identifier());
     match (inputs.have_digests(), function == HashFunction::Digest) {
-        (true, false) => {
+        (true, false) if function != HashFunction::Format => {
             return Err(Failure::new(format_args!(
                 "{}: --hex-digests: the filter has hash = {function}, and its keys are not digests",
                 name(path)

@@ -280,8 +280,8 @@ impl Inputs {
                 while let Some(batch) = records.next_batch(self.form.field.as_ref()).map_err(|(i, what)| {
                     Failure::new(format_args!("{}: record {} has no {what}", source.name(), taken + i + 1))
                 })? {
-                    let hashes = self.form.hashes;
-                    let batch = Batch { source: Some(source), before: taken, hashes, ..batch };
+                    let Form { hashes, digests, .. } = self.form;
+                    let batch = Batch { source: Some(source), before: taken, hashes, digests, ..batch };
                     taken += batch.len() as u64;
                     if let Some(ends) = &mut ends {
                         ends.count(source, batch.len(), || batch.returns());
@@ -381,6 +381,8 @@ pub struct Batch<'a> {
     before: u64,
     /// Whether keys are hashes.
     hashes: bool,
+    /// Whether keys are digests, or other bytes, in hexadecimal digits.
+    digests: bool,
 }
 
 impl<'a> Batch<'a> {
@@ -398,7 +400,7 @@ impl<'a> Batch<'a> {
     /// them.
     pub fn keys<'h>(&self, hasher: &Hasher, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
         if hasher.function() == HashFunction::Format && !self.hashes {
-            return self.whole(room);
+            return if self.digests { self.decoded(room) } else { self.whole(room) };
         }
         if hasher.function() == HashFunction::Digest && !self.hashes {
             return self.digests(hasher, room);
@@ -477,19 +479,41 @@ impl<'a> Batch<'a> {
                     2 * each
                 )));
             }
-            let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
-            for pair in digits.as_chunks::<2>().0 {
-                let [Some(high), Some(low)] = pair.map(value) else {
-                    return Err(Failure::new(format_args!(
-                        "{}: {:?} is not a digest, and --hex-digests needs hexadecimal digits",
-                        self.place(i),
-                        String::from_utf8_lossy(digits)
-                    )));
-                };
-                room.bytes.push(high << 4 | low);
-            }
+            self.decode(i, &mut room.bytes)?;
         }
         Ok(petal::Keys::Digests { bytes: &room.bytes, each })
+    }
+
+    /// Whole keys of any length, out of their hexadecimal digits.
+    fn decoded<'h>(&self, room: &'h mut Room) -> Outcome<petal::Keys<'h>> {
+        let Room { bytes, offsets, .. } = room;
+        bytes.clear();
+        offsets.clear();
+        offsets.push(0);
+        for i in 0..self.len() {
+            self.decode(i, bytes)?;
+            offsets.push(bytes.len() as u64);
+        }
+        Ok(petal::Keys::Bytes { bytes, offsets })
+    }
+
+    /// Appends the bytes of record `i`, which has hexadecimal digits.
+    fn decode(&self, i: usize, bytes: &mut Vec<u8>) -> Outcome {
+        let value = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
+        let (pairs, rest) = self.key(i).as_chunks::<2>();
+        for pair in pairs {
+            let [Some(high), Some(low)] = pair.map(value) else { return Err(self.no_digits(i)) };
+            bytes.push(high << 4 | low);
+        }
+        if rest.is_empty() { Ok(0) } else { Err(self.no_digits(i)) }
+    }
+
+    fn no_digits(&self, i: usize) -> Failure {
+        let record = String::from_utf8_lossy(self.key(i));
+        Failure::new(format_args!(
+            "{}: {record:?} is not a digest, and --hex-digests needs pairs of hexadecimal digits",
+            self.place(i)
+        ))
     }
 
     /// The key of record `i` as an integer in decimal digits.
@@ -685,6 +709,7 @@ impl Records {
             source: None,
             before: 0,
             hashes: false,
+            digests: false,
         }))
     }
 }

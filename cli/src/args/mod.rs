@@ -477,8 +477,9 @@ pub struct Check {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
     #[arg(long, conflicts_with = "secret_file")]
     pub hashes: bool,
-    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
-    #[arg(long, conflicts_with_all = ["hashes", "secret_file", "format"])]
+    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option. For
+    /// a filter that takes keys whole, as most of other systems do, they are the bytes of any key in such digits.
+    #[arg(long, conflicts_with_all = ["hashes", "secret_file"])]
     pub hex_digests: bool,
     /// The format of a file of another system, if its bytes do not show the format.
     #[arg(long, value_name = "F", value_parser = formats(), conflicts_with = "secret_file")]
@@ -500,7 +501,8 @@ pub struct KeysOfFilter {
     /// Keys are hashes: decimal numbers below 2^64, or hexadecimal ones after 0x.
     #[arg(long, conflicts_with = "secret_file")]
     pub hashes: bool,
-    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option.
+    /// Keys are digests of MD5, SHA or BLAKE3 in hexadecimal digits, for a filter that was built with this option. For
+    /// a filter that takes keys whole, as most of other systems do, they are the bytes of any key in such digits.
     #[arg(long, conflicts_with_all = ["hashes", "secret_file"])]
     pub hex_digests: bool,
     /// The secret.
