@@ -1,5 +1,5 @@
 //! SHA-384, the checksum of formats that end in one: SHA-512 with another start, of which the first 48 bytes stay
-//! (FIPS 180-4, 6.4 and 6.5).
+//! (FIPS 180-4, 6.4 and 6.5). And SHA-256 (6.2), with which a format hashes its keys.
 
 /// Bytes of a block, and of the result.
 const BLOCK: usize = 128;
@@ -169,6 +169,55 @@ impl Sha384 {
     }
 }
 
+/// The start of SHA-256: the first 32 bits of the fractional parts of the square roots of the first eight primes.
+const START_256: [u32; 8] =
+    [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19];
+
+/// SHA-256 of some bytes. Its constants are the first halves of the first 64 of [`ROUNDS`].
+pub fn sha256(bytes: &[u8]) -> [u32; 8] {
+    let mut state = START_256;
+    let mut block = [0; 64];
+    let (blocks, rest) = bytes.as_chunks();
+    blocks.iter().for_each(|block| compress_256(&mut state, block));
+    block[..rest.len()].copy_from_slice(rest);
+    block[rest.len()] = 0x80;
+    if rest.len() >= 56 {
+        compress_256(&mut state, &block);
+        block = [0; 64];
+    }
+    block[56..].copy_from_slice(&(8 * bytes.len() as u64).to_be_bytes());
+    compress_256(&mut state, &block);
+    state
+}
+
+#[inline(never)]
+fn compress_256(state: &mut [u32; 8], block: &[u8; 64]) {
+    let mut words = [0_u32; 64];
+    for (word, bytes) in words.iter_mut().zip(block.as_chunks().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    for i in 16..64 {
+        let (early, late) = (words[i - 15], words[i - 2]);
+        let first = early.rotate_right(7) ^ early.rotate_right(18) ^ early >> 3;
+        let second = late.rotate_right(17) ^ late.rotate_right(19) ^ late >> 10;
+        words[i] = first.wrapping_add(second).wrapping_add(words[i - 16]).wrapping_add(words[i - 7]);
+    }
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+    for (word, constant) in words.into_iter().zip(ROUNDS) {
+        let choice = e & f ^ !e & g;
+        let majority = a & b ^ a & c ^ b & c;
+        let low = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
+        let high = a.rotate_right(2) ^ a.rotate_right(13) ^ a.rotate_right(22);
+        let constant = (constant >> 32) as u32;
+        let sum = h.wrapping_add(low).wrapping_add(choice).wrapping_add(constant).wrapping_add(word);
+        (h, g, f, e) = (g, f, e, d.wrapping_add(sum));
+        (d, c, b, a) = (c, b, a, sum.wrapping_add(high).wrapping_add(majority));
+    }
+    for (state, word) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+        *state = state.wrapping_add(word);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -199,6 +248,30 @@ mod tests {
             let mut pieces = Sha384::new();
             bytes.chunks(7).for_each(|piece| pieces.update(piece));
             assert_eq!(hex(&pieces.finish()), of(&bytes), "{length}");
+        }
+    }
+    /// The examples of FIPS 180-4's SHA-256, and a length at each side of the last block's end. The sums of the latter
+    /// are those of coreutils' sha256sum.
+    #[test]
+    fn the_standard_s_examples_of_sha_256() {
+        let of = |bytes: &[u8]| sha256(bytes).iter().map(|word| format!("{word:08x}")).collect::<String>();
+        assert_eq!(of(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            of(b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        );
+        for (length, sum) in [
+            (0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+            (55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"),
+            (56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"),
+            (63, "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34"),
+            (64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"),
+            (65, "635361c48bb9eab14198e76ea8ab7f1a41685d6ad62aa9146d301d4f17eb0ae0"),
+            (119, "31eba51c313a5c08226adf18d4a359cfdfd8d2e816b13f4af952f7ea6584dcfb"),
+            (120, "2f3d335432c70b580af0e8e1b3674a7c020d683aa5f73aaaedfdc55af904c21c"),
+            (200, "c2a908d98f5df987ade41b5fce213067efbcc21ef2240212a41e54b5e7c28ae5"),
+        ] {
+            assert_eq!(of(&vec![b'a'; length]), sum, "{length}");
         }
     }
 }
