@@ -32,7 +32,7 @@ fn use_all(mut filter: Filter, format: &Format, bytes: &[u8], options: &ImportOp
     if filter.serialized_size() > LARGEST {
         return;
     }
-    let found = look_up(&filter);
+    let found = look_up(&filter, bytes);
     filter.statistics();
     let _ = filter.cardinality();
     let exported = export(&filter, format);
@@ -40,12 +40,12 @@ fn use_all(mut filter: Filter, format: &Format, bytes: &[u8], options: &ImportOp
         // Bytes that mean nothing, which a format may let follow, are not given back.
         assert!(exported.len() <= bytes.len());
         let again = format.import(exported, options).expect("what goes out comes in");
-        assert_eq!(look_up(&again), found);
+        assert_eq!(look_up(&again, bytes), found);
         assert_eq!(export(&again, format).as_ref(), Some(exported));
     }
     let saved = image(&filter);
     let loaded: Filter = petal::load(&saved, &OpenOptions::default()).expect("what is saved opens");
-    assert_eq!(look_up(&loaded), found);
+    assert_eq!(look_up(&loaded, bytes), found);
     assert_eq!(export(&loaded, format), exported);
     for key in KEYS {
         if filter.insert_u64(key).is_ok() {
@@ -56,15 +56,36 @@ fn use_all(mut filter: Filter, format: &Format, bytes: &[u8], options: &ImportOp
     let _ = filter.clear();
 }
 
-/// What is said of some keys, one by one and in one call.
-fn look_up(filter: &Filter) -> Vec<bool> {
+/// What is said of some keys, one by one and in one call. Where keys are byte strings, some are pieces of the input,
+/// because clubcards know keys by the bytes that they begin with.
+fn look_up(filter: &Filter, input: &[u8]) -> Vec<bool> {
     let external = filter.base().hasher().function() == HashFunction::External;
     let keys = if external { Keys::Hashes(&KEYS) } else { Keys::U64(&KEYS) };
     let one = |key: &u64| if external { filter.contains_hash(*key) } else { filter.contains_u64(*key) };
-    let mut each = [9; KEYS.len()];
+    let mut found = together(filter, &keys, KEYS.iter().map(one).collect());
+    if filter.base().hasher().takes_whole() {
+        let pieces = || (0..input.len().min(PIECES)).flat_map(|from| LENGTHS.map(|length| (from, from + length)));
+        let pieces: Vec<&[u8]> = pieces().filter_map(|(from, end)| input.get(from..end)).collect();
+        let ends = pieces.iter().scan(0, |end, piece| {
+            *end += piece.len() as u64;
+            Some(*end)
+        });
+        let (bytes, offsets) = (pieces.concat(), core::iter::once(0).chain(ends).collect::<Vec<u64>>());
+        let keys = Keys::Bytes { bytes: &bytes, offsets: &offsets };
+        found.extend(together(filter, &keys, pieces.iter().map(|piece| filter.contains(piece)).collect()));
+    }
+    found
+}
+
+/// How far into the input pieces of it begin, and how long they are.
+const PIECES: usize = 256;
+const LENGTHS: [usize; 3] = [32, 33, 40];
+
+/// One call has to say the same of keys.
+fn together(filter: &Filter, keys: &Keys, found: Vec<bool>) -> Vec<bool> {
+    let mut each = vec![9; found.len()];
     let mut answers = Answers { bytes: Some(&mut each), ..Answers::default() };
-    filter.contains_batch(&keys, &mut answers).expect("keys in the form that the filter takes");
-    let found: Vec<bool> = KEYS.iter().map(one).collect();
+    filter.contains_batch(keys, &mut answers).expect("keys in the form that the filter takes");
     assert!(found.iter().zip(each).all(|(one, each)| u8::from(*one) == each));
     found
 }

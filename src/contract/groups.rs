@@ -90,6 +90,8 @@ pub struct Hashing {
     /// Whether the kind takes keys whole and hashes them itself, as a foreign format does. The hash function of such a
     /// kind is [`HashFunction::Format`].
     pub hashes_keys_itself: bool,
+    /// Whether some filters of the kind do so, and others do not. Its `open` says which of its geometries do.
+    pub some_hash_keys_themselves: bool,
     /// The hash function of such a kind, if 64 bits are all that it needs of a key. Its filters then take keys as their
     /// hashes, as those of other kinds do.
     pub own: Option<fn(&[u8]) -> u64>,
@@ -105,8 +107,14 @@ pub struct Hashing {
 
 impl Hashing {
     /// The values that most kinds have.
-    pub const BASE: Hashing =
-        Hashing { hashes_keys_itself: false, own: None, takes_digests: false, takes_whole: |_| false, universe: None };
+    pub const BASE: Hashing = Hashing {
+        hashes_keys_itself: false,
+        some_hash_keys_themselves: false,
+        own: None,
+        takes_digests: false,
+        takes_whole: |_| false,
+        universe: None,
+    };
 }
 
 /// Keys that were inserted and are not found. `..Losses::BASE` stands for what most kinds have.

@@ -172,7 +172,8 @@ impl Row {
         match self.own_hash() {
             Some(own) => own == hash,
             None if hash == HashFunction::Digest => self.hashing.takes_digests,
-            None => ![HashFunction::Format, HashFunction::Identity].contains(&hash),
+            None if hash == HashFunction::Format => self.hashing.some_hash_keys_themselves,
+            None => hash != HashFunction::Identity,
         }
     }
 
@@ -191,7 +192,7 @@ impl Row {
                 Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, whose keys are integers"))
             }
             (Some(_), _) => Err(error!(Contradiction, "hash = {hash} has no meaning for {name}, which has its own")),
-            (None, HashFunction::Format) => {
+            (None, HashFunction::Format) if !self.hashing.some_hash_keys_themselves => {
                 Err(error!(Contradiction, "hash = format is for kinds of other systems' bytes, not for {name}"))
             }
             (None, HashFunction::Identity) => {

@@ -12,6 +12,7 @@ mod aggregate;
 mod builder;
 mod built;
 mod chains;
+mod clubcards;
 mod columns;
 mod common;
 mod compact;

@@ -2,8 +2,10 @@
 
 pub mod binary_fuse;
 pub mod blobloom;
+pub mod clubcard;
 pub mod datasketches_xor;
 pub mod erigon_fuse;
+pub mod erigon_shards;
 pub mod holiman;
 pub mod xor;
 

@@ -5,11 +5,14 @@
 
 pub mod tables;
 
-use crate::batch::ring::{self, Batch};
+use crate::batch::answers::Answers;
+use crate::batch::keys::WholeKeys;
+use crate::batch::ring::{self, Batch, GROUP, Taken};
 use crate::blocks::Measure;
-use crate::contract::{Base, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
+use crate::contract::{Base, Hashing, KeyedKind, Kind, Overfill, Payload, Row, Sizes, Structure, over_base};
 use crate::error::{Result, error};
 use crate::format::{Geometry, PAYLOAD_UNIT, image_bytes};
+use crate::hash::HashFunction;
 use crate::spec::{Domain, KindId, Parameter};
 use crate::storage::try_box;
 use core::sync::atomic::AtomicU64;
@@ -37,6 +40,7 @@ pub const ROW: Row = Row {
     lines_per_lookup: |geometry| 3.0_f64.min((geometry.payload_bytes / PAYLOAD_UNIT) as f64),
     false_positive_rate: |geometry, keys| form_of(geometry).map_or(1.0, |form| form.expected_rate(keys)),
     overfill: Overfill::IsBuilt,
+    hashing: Hashing { some_hash_keys_themselves: true, ..Hashing::BASE },
     ..Row::BASE
 };
 
@@ -61,7 +65,10 @@ struct ForeignStatic {
 
 fn open(base: Base) -> Result<Box<dyn Kind>> {
     let geometry = *base.geometry();
-    let form = base.known(form_of(&geometry).filter(|_| of(geometry.bits / 8, geometry.words) == Some(geometry)))?;
+    let is_own = base.header().hash == HashFunction::Format;
+    let form = form_of(&geometry)
+        .filter(|form| form.takes_keys() == is_own && of(geometry.bits / 8, geometry.words) == Some(geometry));
+    let form = base.known(form)?;
     Ok(try_box(ForeignStatic { base, form })?)
 }
 
@@ -75,6 +82,10 @@ impl Payload for ForeignStatic {
     over_base!();
 
     fn check_payload(&self) -> Result<()> {
+        if !self.form.is_sound(self.words()) {
+            let form = NAMES[self.base.geometry().words[0] as usize];
+            return Err(error!(Corrupt, "the parts of the table do not fit together as those of {form} do"));
+        }
         self.base.check_zero_from(self.base.geometry().bits)
     }
 }
@@ -96,5 +107,32 @@ impl Kind for ForeignStatic {
         progress(self.base.words().bytes());
         let keys = self.base.count_now();
         Measure::of_cells(keys, self.form.cells(), self.form.rate(self.words(), keys))
+    }
+
+    fn as_keyed(&self) -> Option<&dyn KeyedKind> {
+        Some(self)
+    }
+}
+
+/// Only where the form takes keys whole are they given here.
+impl KeyedKind for ForeignStatic {
+    fn contains_key(&self, key: &[u8]) -> bool {
+        self.form.contains_key(self.words(), key)
+    }
+
+    fn contains_keys(&self, keys: &WholeKeys, answers: &mut Answers) {
+        for start in (0..keys.len()).step_by(GROUP) {
+            let count = GROUP.min(keys.len() - start);
+            let is_there = |i: usize| keys.with(start + i, |key| self.contains_key(key));
+            answers.take(start, (0..count).map(|i| u64::from(is_there(i)) << i).sum(), count);
+        }
+    }
+
+    fn insert_key(&mut self, _key: &[u8]) -> Result<bool> {
+        Err(self.base.unsupported("insert"))
+    }
+
+    fn insert_keys(&mut self, _keys: &WholeKeys, _answers: Option<&mut Answers>) -> Taken {
+        Taken::none(self.base.unsupported("insert"))
     }
 }

@@ -86,6 +86,38 @@ func erigon(count int) {
 	write("erigon_fuse", fmt.Sprintf("%d.bin", count), count, content, filter.Contains)
 }
 
+// Erigon's shards are put together by hand too. The low byte of a key says its shard, and a shard without keys has
+// zeros.
+func shards(count int) {
+	var all [256][]uint64
+	for _, key := range numbers("key", count) {
+		all[byte(key)] = append(all[byte(key)], key)
+	}
+	content, offsets, fingerprints := binary.BigEndian.AppendUint32(nil, 1), []byte{}, []byte{}
+	var filters [256]*xorfilter.BinaryFuse[uint8]
+	for shard, keys := range all {
+		offsets = binary.BigEndian.AppendUint64(offsets, uint64(len(fingerprints)))
+		if len(keys) == 0 {
+			content = append(content, make([]byte, 16)...)
+			continue
+		}
+		filter, err := xorfilter.NewBinaryFuse[uint8](keys)
+		check(err)
+		content = binary.BigEndian.AppendUint32(content, filter.SegmentCount)
+		content = binary.BigEndian.AppendUint32(content, filter.SegmentLength)
+		content = binary.BigEndian.AppendUint64(content, filter.Seed)
+		fingerprints = append(fingerprints, filter.Fingerprints...)
+		filters[shard] = filter
+	}
+	content = append(content, offsets...)
+	content = binary.BigEndian.AppendUint64(content, uint64(len(fingerprints)))
+	content = append(content, fingerprints...)
+	contains := func(key uint64) bool {
+		return filters[byte(key)] != nil && filters[byte(key)].Contains(key)
+	}
+	write("erigon_shards", fmt.Sprintf("%d.bin", count), count, content, contains)
+}
+
 // The filter's keys are random in the package, and here the hashes of texts.
 func holiman(count, bits, hashes int) {
 	filter, err := bloomfilter.NewWithKeys(uint64(bits), numbers("filter", hashes))
@@ -109,6 +141,9 @@ func main() {
 	erigon(1000)
 	erigon(17)
 	erigon(1)
+	shards(1000)
+	shards(17)
+	shards(0)
 	holiman(1000, 9586, 7)
 	holiman(17, 8192, 300)
 	holiman(300, 1024, 1)

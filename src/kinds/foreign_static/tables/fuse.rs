@@ -25,7 +25,8 @@ pub fn mixed(key: u64, seed: u64) -> u64 {
     crate::hash::murmur3::finish_64(key.wrapping_add(seed))
 }
 
-struct Fuse {
+/// A filter's parameters.
+pub struct Fuse {
     seed: u64,
     segment: u64,
     /// The cells in which the first one of a key can be.
@@ -36,7 +37,11 @@ struct Fuse {
 impl Fuse {
     fn of(geometry: &Geometry) -> Option<Fuse> {
         let [_, seed, segment, starts, width, 0, 0, 0] = geometry.words else { return None };
-        let cells = Cells::of(geometry.bits, width)?;
+        Fuse::new(seed, segment, starts, Cells::of(geometry.bits, width)?)
+    }
+
+    /// A filter in these cells; `None` if none can have such parameters.
+    pub fn new(seed: u64, segment: u64, starts: u64, cells: Cells) -> Option<Fuse> {
         let is_known = segment.is_power_of_two()
             && segment <= 1 << 18
             && (1..1 << 32).contains(&starts)
@@ -45,9 +50,15 @@ impl Fuse {
         is_known.then_some(Fuse { seed, segment, starts, cells })
     }
 
+    /// The hash of a key, mixed with the seed.
+    #[inline]
+    pub fn mixed(&self, key: u64) -> u64 {
+        mixed(key, self.seed)
+    }
+
     /// The three cells of a mixed hash.
     #[inline]
-    fn places(&self, hash: u64) -> [u64; 3] {
+    pub fn places(&self, hash: u64) -> [u64; 3] {
         let (first, in_segment) = (reduce(hash, self.starts), self.segment - 1);
         let second = (first + self.segment) ^ (hash >> 18 & in_segment);
         [first, second, (first + 2 * self.segment) ^ (hash & in_segment)]
@@ -57,14 +68,14 @@ impl Fuse {
 impl Form for Fuse {
     #[inline]
     fn contains(&self, words: &[AtomicU64], key: u64) -> bool {
-        let hash = mixed(key, self.seed);
+        let hash = self.mixed(key);
         let all = self.places(hash).map(|place| self.cells.at(words, place));
         all[0] ^ all[1] ^ all[2] == self.cells.fingerprint(hash)
     }
 
     #[inline]
     fn fetch(&self, words: &[AtomicU64], key: u64) {
-        self.places(mixed(key, self.seed)).into_iter().for_each(|place| self.cells.fetch(words, place));
+        self.places(self.mixed(key)).into_iter().for_each(|place| self.cells.fetch(words, place));
     }
 
     fn expected_rate(&self, _keys: u64) -> f64 {

@@ -5,9 +5,11 @@
 //! form's number, and the form defines what words 1 to 5 mean.
 
 mod blobloom;
+pub mod clubcard;
 mod fuse;
 mod holiman;
 mod ribbon;
+mod shards;
 mod xor;
 
 pub use blobloom::MAX_HASHES as MAX_BLOBLOOM_HASHES;
@@ -24,6 +26,16 @@ pub trait Form: Send + Sync {
     /// Prefetches the lines that a lookup will read.
     fn fetch(&self, words: &[AtomicU64], hash: u64);
 
+    /// Whether the form takes keys whole, and hashes them itself.
+    fn takes_keys(&self) -> bool {
+        false
+    }
+
+    /// Whether this key may be in a filter of a form that takes keys whole.
+    fn contains_key(&self, _words: &[AtomicU64], _key: &[u8]) -> bool {
+        true
+    }
+
     /// The probability that a key that is not in the filter is found, with `keys` keys in it.
     fn expected_rate(&self, keys: u64) -> f64;
 
@@ -34,6 +46,11 @@ pub trait Form: Send + Sync {
 
     /// How many cells, or bits, keys may have in the table.
     fn cells(&self) -> u64;
+
+    /// Whether what the table says of itself fits together. Lookups do not rely on it.
+    fn is_sound(&self, _words: &[AtomicU64]) -> bool {
+        true
+    }
 }
 
 /// What the library knows about a form.
@@ -45,7 +62,7 @@ pub struct FormRow {
 }
 
 /// All forms. The place in this list is the form's number in images, so new ones are only appended.
-const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW, holiman::ROW];
+const ROWS: &[FormRow] = &[ribbon::ROW, fuse::ROW, xor::ROW, blobloom::ROW, holiman::ROW, shards::ROW, clubcard::ROW];
 
 /// All forms, in the order of their numbers.
 pub static FORMS: &[FormRow] = ROWS;
