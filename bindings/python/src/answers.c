@@ -35,14 +35,18 @@ failed:
   return -1;
 }
 
-int answers_room(answers *self, const source *from, size_t count, petal_answers *out) {
+/* Makes room for so many more answers. */
+static int reserve(answers *self, const source *from, size_t count) {
   size_t needed = self->count + count;
-  if (needed > self->room || !self->room) {
-    size_t room = self->room + self->room / 2;
-    if (room < needed) room = needed;
-    if (self->count == 0 && source_expected(from) > room) room = source_expected(from);
-    if (grow(self, room) < 0) return -1;
-  }
+  if (needed <= self->room && self->room) return 0;
+  size_t room = self->room + self->room / 2;
+  if (room < needed) room = needed;
+  if (self->count == 0 && source_expected(from) > room) room = source_expected(from);
+  return grow(self, room);
+}
+
+int answers_room(answers *self, const source *from, size_t count, petal_answers *out) {
+  if (reserve(self, from, count) < 0) return -1;
   if (self->wanted & WANT_BOOLS) {
     if (!has_bits(self)) {
       out->bytes = self->bools + self->count;
@@ -77,6 +81,24 @@ void answers_took(answers *self, size_t count) {
     }
   }
   self->count += count;
+}
+
+int answers_repeat(answers *self, const source *from, const answers *distinct, const uint32_t *places, size_t count) {
+  if (reserve(self, from, count) < 0) return -1;
+  for (size_t i = 0; i < count; i++, self->count++) {
+    if (self->wanted & WANT_BOOLS) {
+      uint8_t answer = distinct->bools[places[i]];
+      if (!has_bits(self)) {
+        self->bools[self->count] = answer;
+      } else {
+        uint8_t *byte = self->bools + self->count / 8;
+        if (self->count % 8 == 0) *byte = 0;
+        *byte |= (uint8_t)(answer << self->count % 8);
+      }
+    }
+    if (self->wanted & (WANT_COUNTS | WANT_VALUES)) self->numbers[self->count] = distinct->numbers[places[i]];
+  }
+  return 0;
 }
 
 static bool bit(const uint8_t *bits, size_t i) { return bits[i / 8] >> (i % 8) & 1; }

@@ -128,20 +128,10 @@ static int gather(source *self) {
   return 1;
 }
 
-/* The next rows where they lie. */
-static int piece_in_place(source *self, form of, size_t count) {
-  const struct ArrowArray *array = self->values;
-  int64_t place = self->first + (int64_t)self->at;
+/* Makes values that lie as the library takes them the piece. */
+static int piece_of(source *self, const struct ArrowArray *array, form of, int64_t place, size_t count) {
   if (of.values == VALUES_NUMBERS) {
-    const uint64_t *numbers = (const uint64_t *)array->buffers[1] + place;
-    if (of.item == ITEM_I64) {
-      uint64_t all = 0;
-      for (size_t i = 0; i < count; i++) all |= numbers[i];
-      for (size_t i = 0; all >> 63 && i < count; i++) {
-        if (numbers[i] >> 63) return refuse_negative(self, self->rows + i, (int64_t)numbers[i]);
-      }
-    }
-    piece_of_numbers(self, numbers, count);
+    piece_of_numbers(self, (const uint64_t *)array->buffers[1] + place, count);
   } else if (of.values == VALUES_BYTES32) {
     const int32_t *offsets = (const int32_t *)array->buffers[1] + place;
     if (offsets[count] < 0) return damaged(self, "an offset is negative");
@@ -151,6 +141,21 @@ static int piece_in_place(source *self, form of, size_t count) {
     if (offsets[count] > INT64_MAX) return damaged(self, "an offset is negative");
     self->piece = petal_keys_bytes(array->buffers[2], (size_t)offsets[count], offsets, count);
   }
+  return 1;
+}
+
+/* The next rows where they lie. */
+static int piece_in_place(source *self, form of, size_t count) {
+  int64_t place = self->first + (int64_t)self->at;
+  if (of.values == VALUES_NUMBERS && of.item == ITEM_I64) {
+    const uint64_t *numbers = (const uint64_t *)self->values->buffers[1] + place;
+    uint64_t all = 0;
+    for (size_t i = 0; i < count; i++) all |= numbers[i];
+    for (size_t i = 0; all >> 63 && i < count; i++) {
+      if (numbers[i] >> 63) return refuse_negative(self, self->rows + i, (int64_t)numbers[i]);
+    }
+  }
+  if (piece_of(self, self->values, of, place, count) < 0) return -1;
   self->at += count;
   return source_rows(self, count) < 0 ? -1 : 1;
 }
@@ -212,11 +217,68 @@ static int next_array(source *self) {
   return self->array.release ? begin_array(self) < 0 ? -1 : 1 : 0;
 }
 
+/* Whether the array is answered by asking for each value of its dictionary once. */
+static bool repeats(const source *self) {
+  const struct ArrowArray *dictionary = self->values->dictionary;
+  if (!self->reads || !dictionary || self->at > 0) return false;
+  form of = form_of(self->values_schema->dictionary->format);
+  bool in_place = of.values == VALUES_BYTES32 || of.values == VALUES_BYTES64 ||
+                  (of.values == VALUES_NUMBERS && of.item == ITEM_U64);
+  size_t count = (size_t)dictionary->length;
+  return in_place && count > 0 && count <= PIECE_KEYS && count <= self->length / 2 &&
+         !has_nulls(dictionary, dictionary->offset, count);
+}
+
+/* Makes the values of the dictionary the piece. */
+static int piece_of_dictionary(source *self) {
+  const struct ArrowArray *dictionary = self->values->dictionary;
+  form of = form_of(self->values_schema->dictionary->format);
+  size_t count = (size_t)dictionary->length;
+  if (piece_of(self, dictionary, of, dictionary->offset, count) < 0) return -1;
+  self->repeats = true;
+  self->referring = 0;
+  self->at = self->length;
+  return 1;
+}
+
+/* The place of the value of the next rows: how many, or -1. Stops at the end and where there is no more room. */
+static ptrdiff_t find_places(source *self, uint32_t *places, size_t room) {
+  const struct ArrowArray *array = self->values;
+  form of = form_of(self->values_schema->format);
+  size_t count = 0;
+  for (; self->referring < self->length && count < room; self->referring++) {
+    int64_t row = self->first + (int64_t)self->referring;
+    bool is_null = array->null_count != 0 && !is_set(array->buffers[0], row);
+    if (is_null && !self->skip_nulls) return refuse_null(self, self->rows);
+    if (!is_null) {
+      uint64_t index;
+      int64_t negative;
+      const char *where = (const char *)array->buffers[1] + (size_t)row * of.width;
+      if (!item_number(of.item, where, &index, &negative) || index >= (uint64_t)array->dictionary->length) {
+        return damaged(self, "an index leads outside the dictionary");
+      }
+      places[count++] = (uint32_t)index;
+    }
+    if (source_row(self, is_null) < 0) return -1;
+  }
+  return (ptrdiff_t)count;
+}
+
+ptrdiff_t source_places(source *self, uint32_t *places, size_t room) {
+  ptrdiff_t found;
+  do {
+    found = find_places(self, places, room);
+  } while (found == 0 && self->referring < self->length);
+  if (found < 0) raise_fault(self);
+  return found;
+}
+
 static int next_piece(source *self) {
   while (!self->has_array || self->at == self->length) {
     int got = next_array(self);
     if (got <= 0) return got;
   }
+  if (repeats(self)) return piece_of_dictionary(self);
   form of = form_of(self->values_schema->format);
   bool in_place = of.values == VALUES_BYTES32 || of.values == VALUES_BYTES64 ||
                   (of.values == VALUES_NUMBERS && of.item >= ITEM_U64);

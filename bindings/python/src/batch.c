@@ -31,6 +31,26 @@ static int refuse_lengths(void) {
   return -1;
 }
 
+/* Answers the values of a dictionary once, and then each row by the place of its value. */
+static int run_repeated(handle *self, source *keys, batch_call call, answers *into) {
+  enum { ROWS = 1024 };
+  uint32_t places[ROWS];
+  answers distinct;
+  answers_init(&distinct, self->state, AS_LIST, into->wanted);
+  const petal_keys *piece = source_piece(keys);
+  petal_answers out = PETAL_ANSWERS_INIT;
+  ptrdiff_t got = answers_room(&distinct, keys, piece->count, &out) < 0 ||
+                      run(self, piece, NULL, false, call, &out) < 0
+                    ? -1
+                    : 1;
+  while (got > 0) {
+    got = source_places(keys, places, ROWS);
+    if (got > 0 && answers_repeat(into, keys, &distinct, places, (size_t)got) < 0) got = -1;
+  }
+  answers_free(&distinct);
+  return (int)got;
+}
+
 int run_batch(handle *self, source *keys, source *values, bool changes, batch_call call, answers *into) {
   size_t used = 0, there = 0;
   int got;
@@ -41,6 +61,10 @@ int run_batch(handle *self, source *keys, source *values, bool changes, batch_ca
     petal_keys none = petal_keys_u64(NULL, 0);
     const petal_keys *piece = got > 0 ? source_piece(keys) : &none;
     any = true;
+    if (got > 0 && source_repeats(keys)) {
+      if (run_repeated(self, keys, call, into) < 0) return -1;
+      continue;
+    }
     size_t from = 0;
     do {
       petal_keys part = *piece;
@@ -74,6 +98,7 @@ PyObject *batch_answers(handle *self, source *keys, bool changes, batch_call cal
   PyObject *result = NULL;
   answers into;
   answers_init(&into, self->state, source_answers_kind(keys), wanted);
+  if (!changes && wanted) source_reads(keys);
   if (run_batch(self, keys, NULL, changes, call, wanted ? &into : NULL) == 0) {
     result = wanted ? answers_finish(&into, keys) : Py_NewRef(Py_None);
   }

@@ -277,6 +277,14 @@ source *source_of_numbers(module_state *state, PyObject *numbers, const char *wh
 int source_next(source *self);
 /* The present piece, which lives until the next call. */
 const petal_keys *source_piece(const source *self);
+/*
+ * Allows pieces that are the values of a dictionary, each once, where the call changes nothing. source_repeats() says
+ * whether the present piece is one, and source_places() gives the places of the rows' values, up to `room`: how many,
+ * 0 at the end, -1 with an exception. Nulls have no place.
+ */
+void source_reads(source *self);
+bool source_repeats(const source *self);
+ptrdiff_t source_places(source *self, uint32_t *places, size_t room);
 /* How many keys there are, if that is known beforehand; otherwise 0. */
 size_t source_expected(const source *self);
 enum answers_kind source_answers_kind(const source *self);
@@ -315,6 +323,8 @@ void answers_init(answers *self, module_state *state, enum answers_kind kind, in
 int answers_room(answers *self, const source *from, size_t count, petal_answers *out);
 /* The piece was answered. */
 void answers_took(answers *self, size_t count);
+/* Adds the answers at these places of others, which are a byte a key. */
+int answers_repeat(answers *self, const source *from, const answers *distinct, const uint32_t *places, size_t count);
 /* The answers as Python objects, in kind, with false and 0 for nulls. A tuple if both sorts are wanted. */
 PyObject *answers_finish(answers *self, const source *from);
 void answers_free(answers *self);

@@ -88,7 +88,7 @@ int damaged(source *self, const char *what) { return note(self, FAULT_DAMAGED, 0
 int no_memory(source *self) { return note(self, FAULT_MEMORY, 0, 0, NULL); }
 
 /* Raises the exception for what was noted, if anything was. */
-static void raise_fault(const source *self) {
+void raise_fault(const source *self) {
   switch (self->fault) {
   case FAULT_NONE:
     break;
@@ -229,6 +229,7 @@ source *source_of_numbers(module_state *state, PyObject *numbers, const char *wh
 }
 
 int source_next(source *self) {
+  self->repeats = false;
   int got = self->next(self);
   if (got < 0) raise_fault(self);
   if (got <= 0) return got;
@@ -243,6 +244,10 @@ int source_next(source *self) {
 }
 
 const petal_keys *source_piece(const source *self) { return &self->piece; }
+
+void source_reads(source *self) { self->reads = true; }
+
+bool source_repeats(const source *self) { return self->repeats; }
 
 size_t source_expected(const source *self) { return self->expected; }
 

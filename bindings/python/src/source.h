@@ -69,6 +69,10 @@ struct source {
   const struct ArrowArray *values;
   int64_t first;
   bool has_array;
+  /* Whether a piece may be a dictionary, whether the present one is, and the next row that refers to it. */
+  bool reads;
+  bool repeats;
+  size_t referring;
 
   /* The next row of the buffer or the array, and how many there are. */
   size_t at;
@@ -117,6 +121,7 @@ int refuse_negative(source *self, size_t row, int64_t number);
 int refuse_code_point(source *self, size_t row, uint32_t letter);
 int damaged(source *self, const char *what);
 int no_memory(source *self);
+void raise_fault(const source *self);
 
 /* Whole numbers of any width, which become uint64_t. */
 enum {

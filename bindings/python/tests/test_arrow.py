@@ -109,6 +109,32 @@ def test_dictionaries():
     assert filled([7]).contains(numbers).to_pylist() == [True, False, True]
 
 
+@pytest.mark.parametrize("nulls", [False, True])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.uint64(), pa.int64(), pa.string_view()], ids=str)
+def test_dictionaries_whose_values_come_often(kind, nulls):
+    number = pa.types.is_integer(kind)
+    values = pa.array([i if number else f"value {i}" for i in range(100)], kind)
+    places = [None if nulls and i % 7 == 3 else i * 31 % 90 for i in range(5000)]
+    keys = pa.DictionaryArray.from_arrays(pa.array(places, pa.int16()), values.slice(5, 90))
+    chunks = pa.chunked_array([keys.slice(1, 2000), keys.slice(3, 0), keys.slice(2001, 13), keys.slice(3000)])
+    f = petal.Filter(1000, 1e-6, kind="counting")
+    f.add_times([(i if number else f"value {i}") for i in range(0, 100, 3)], [1 + i % 3 for i in range(0, 100, 3)])
+    for given in (keys, keys.slice(7, 3333), chunks):
+        expected = [value is not None and value in f for value in given.to_pylist()]
+        if nulls:
+            with pytest.raises(ValueError, match="null"):
+                f.contains(given)
+        answers = f.contains(given, nulls="skip")
+        answers.validate(full=True)
+        assert answers.to_pylist() == expected
+        counts = [0 if value is None else f.count(value) for value in given.to_pylist()]
+        assert f.count_many(given, nulls="skip").to_pylist() == counts
+        # What changes the filter takes every row.
+        g = petal.Filter(1000, 1e-6, kind="counting")
+        g.update(given, nulls="skip")
+        assert g.info.insertions == sum(value is not None for value in given.to_pylist())
+
+
 def test_threads_that_ask_with_one_array():
     words = [f"a word of more than twelve bytes {i}" for i in range(50_000)]
     f = filled(words[::2], 50_000)
@@ -182,9 +208,14 @@ def test_offsets_that_are_wrong():
             for keys in [wrong, wrong.slice(1), nulls] + ([wrong.slice(0, 1)] if offsets[1] < 0 else []):
                 with pytest.raises(ValueError, match="offset"):
                     f.contains(keys, nulls="skip")
-    indexes = pa.DictionaryArray.from_arrays(pa.array([0, 7]), pa.array(["a", "b"]), safe=False)
-    with pytest.raises(ValueError, match="outside the dictionary"):
-        f.contains(indexes)
+    for places in ([0, 7], [0] * 5000 + [2], [0] * 10 + [-1]):
+        indexes = pa.DictionaryArray.from_arrays(pa.array(places), pa.array(["a", "b"]), safe=False)
+        for call in (f.contains, f.update):
+            before = f.info.insertions
+            with pytest.raises(ValueError, match="outside the dictionary"):
+                call(indexes)
+            assert f.info.insertions - before in (0, 4096)
+    f = filled(["a"])
     assert f.info.insertions == 1
 
 
