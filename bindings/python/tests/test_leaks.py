@@ -1,6 +1,7 @@
 """Each verb up to 10,000 times, in good and in bad order: memory and references stay what they were."""
 
 import array
+import ctypes
 import gc
 import os
 import pickle
@@ -108,16 +109,29 @@ def verbs(tmp_path):
         yield "numpy badly", lambda: (refused(f.contains, ids.astype(float)), refused(f.contains, -ids))
 
 
-def resident():
-    gc.collect()
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+class Mallinfo2(ctypes.Structure):
+    """What glibc says of its heaps."""
+
+    names = "arena ordblks smblks hblks hblkhd usmblks fsmblks used free top"
+    _fields_ = [(name, ctypes.c_size_t) for name in names.split()]
+
+
+def allocated():
+    """Bytes that the C library has given out; where it does not tell, resident bytes, which grow by whole pages."""
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+    ask.restype = Mallinfo2
+    told = ask()
+    return told.used + told.hblkhd
 
 
 def held():
-    """Blocks of Python's allocator, references where this Python counts them, and resident bytes."""
+    """Blocks of Python's allocator, references where this Python counts them, and bytes of the C library's."""
     gc.collect()
-    return sys.getallocatedblocks(), getattr(sys, "gettotalrefcount", lambda: 0)(), resident()
+    return sys.getallocatedblocks(), getattr(sys, "gettotalrefcount", lambda: 0)(), allocated()
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs Linux")
