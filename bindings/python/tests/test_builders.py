@@ -1,6 +1,7 @@
 """Builders: kinds that are made of all keys at once, memory limits, threads, progress, keys of several processes."""
 
 import gc
+import signal
 import weakref
 
 import pytest
@@ -93,6 +94,29 @@ def test_progress_that_stops_or_fails_or_uses_the_builder(tmp_path):
         assert builder.key_count == 1000 and not path.exists()
     with pytest.raises(TypeError, match="progress"):
         petal.Builder(progress=5)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_signals_while_a_filter_is_made():
+    class Stop(Exception):
+        pass
+
+    def stop(number, frame):
+        raise Stop
+
+    # A function of C runs no code of Python in which the signal could be heard.
+    builder = petal.Builder(kind="fuse", progress=max)
+    builder.update(memoryview(bytearray(8 * 10)).cast("Q"))
+    builder.update(range(2_000_000))
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        with pytest.raises(Stop):
+            builder.finish()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert builder.key_count == 2_000_010
 
 
 def test_a_builder_in_a_cycle_goes():
