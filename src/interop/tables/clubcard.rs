@@ -1,7 +1,8 @@
 //! Clubcards of Mozilla's crate clubcard-crlite, in versions 3 and 4: the version and a byte 0, the times that CT logs
 //! were read, the issuers, the columns of the first linear system, and the column of the second. Version 3 has all
-//! numbers in 64 bits, little-endian, and version 4 in fewer bytes, big-endian. [`foreign_static::tables`] has the
-//! table that is made of this, in which lookups find an issuer without reading those before.
+//! numbers in 64 bits, little-endian, and version 4 in fewer bytes, big-endian.
+//! [`crate::kinds::foreign_static::tables::clubcard`] has the table that is made of this, in which lookups find an
+//! issuer without reading those before.
 
 use super::static_filter;
 use crate::error::{Result, error};
