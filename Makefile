@@ -263,6 +263,8 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	$(MAKE) --no-print-directory test-registries
 	$(MAKE) --no-print-directory dist TARGETS=$$(uname -m)-linux-gnu
 	$(MAKE) --no-print-directory test-dist
+	$(MAKE) --no-print-directory wheels WHEELS="$$(uname -m) source"
+	$(MAKE) --no-print-directory test-wheels
 	$(MAKE) --no-print-directory test-reproducible
 	$(MAKE) --no-print-directory test-install
 	$(MAKE) --no-print-directory test-packages
@@ -334,6 +336,14 @@ bench-beside: ## Petal from C++ in batches, by call and inlined, beside Boost.Bl
 	    -L"$(BUILD)/lib" -lpetal -Wl,-rpath,"$(abspath $(BUILD)/lib)" || exit 1; \
 	  echo "-march=$$set" && "$(TARGET)/bench/beside-$$set" $(KEYS) || exit 1; \
 	done
+
+bench-python: ## the Python package beside other filters for Python and beside the same batches from C; opening large files
+	@$(MAKE) --no-print-directory python
+	@test -x "$(TARGET)/python/peers/bin/python" || python3 -m venv "$(TARGET)/python/peers"
+	@"$(TARGET)/python/peers/bin/pip" install --quiet --disable-pip-version-check numpy pyarrow polars \
+	  rbloom fastbloom-rs pybloom-live pyprobables
+	@PYTHONPATH="$(abspath $(TARGET))/python" "$(TARGET)/python/peers/bin/python" bindings/python/bench/bench.py \
+	  "$(abspath $(BUILD)/lib)/libpetal.so"
 
 # KEYS="1e6 1e7": universes of this many keys. It takes the crate clubcard, which nothing else here is linked with.
 bench-universes: ## exact sets beside those of the crate clubcard and beside `ribbon`: bits, builds and lookups
