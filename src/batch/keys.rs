@@ -322,16 +322,20 @@ impl<'a> WholeKeys<'a> {
         })
     }
 
-    /// Gives the bytes of key `i` to `take`, which is compiled twice: for eight bytes, and for any number.
+    /// Gives the bytes of key `i` to `take`.
     #[inline]
     pub fn with<T>(&self, i: usize, take: impl FnOnce(&[u8]) -> T) -> T {
-        let key = match self.0 {
+        let number;
+        // There is one call, so that what is done with a key is compiled once for all forms.
+        take(match self.0 {
             Form::Bytes(bytes, offsets) => &bytes[offsets[i].index()..offsets[i + 1].index()],
             Form::Bytes32(bytes, offsets) => &bytes[offsets[i].index()..offsets[i + 1].index()],
-            Form::U64(keys) => return take(&keys[i].to_le_bytes()),
+            Form::U64(keys) => {
+                number = keys[i].to_le_bytes();
+                &number
+            }
             Form::Digests(bytes, each) => &bytes[i * each..(i + 1) * each],
-        };
-        take(key)
+        })
     }
 }
 
