@@ -196,6 +196,8 @@ def test_a_child_has_a_copy_and_only_reads_files(tmp_path):
 def test_signals_are_heard_between_pieces():
     program = """
 import itertools, os, petal, signal, threading
+# What runs in the background was started with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 f = petal.Filter(1000)
 threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
