@@ -188,10 +188,10 @@ c_tests() {
 }
 # Within a minute, as the packages of registries in install-test.sh.
 apt_brings() {
-    took=$SECONDS
-    inside "$clean" sh -c "apt-get install --yes --no-download --no-install-recommends /packages/*.deb" && program ||
-        return
-    took=$((SECONDS - took))
+    local began=$SECONDS
+    # Without a network it can only take what is there; --no-download would take packages' names for paths.
+    inside "$clean" sh -c "apt-get install --yes --no-install-recommends /packages/*.deb" && program || return
+    took=$((SECONDS - began))
     [ "$took" -le 60 ]
 }
 purged() {
@@ -202,7 +202,7 @@ purged() {
 files >"$work/files-before"
 took=
 check "apt installs the packages, and examples/c/words.c is compiled and runs, within 60 s" apt_brings
-echo "    $took s"
+[ -z "$took" ] || echo "    $took s"
 check "they are purged without a trace" purged
 check "the version before is installed" before
 check "examples/c/words.c is compiled with pkg-config, and runs" program
