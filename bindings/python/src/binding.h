@@ -86,13 +86,14 @@ PyObject *raise_own(module_state *state, enum error_class which, const char *sta
 /* The functions of images that handles of all types have; image.c has one for each type. */
 typedef struct image_calls {
   void (*free)(void *);
+  petal_status (*make)(const petal_spec *, void **, petal_error *);
   petal_status (*open)(const char *, const petal_open_options *, void **, petal_error *);
   petal_status (*load)(const void *, size_t, const petal_open_options *, void **, petal_error *);
   petal_status (*copy)(const void *, void **, petal_error *);
   petal_status (*serialized_size)(const void *, uint64_t *, petal_error *);
   petal_status (*serialize)(const void *, void *, size_t, size_t *, petal_error *);
   petal_status (*save)(const void *, const char *, petal_error *);
-  petal_status (*verify)(const void *, petal_error *);
+  petal_status (*verify)(void *, petal_error *);
   petal_status (*describe)(const void *, petal_description *, petal_error *);
   petal_status (*sync)(void *, petal_error *);
   petal_status (*mark_clean)(void *, petal_error *);
@@ -162,6 +163,9 @@ int is_handle(PyObject *object, PyTypeObject *type, const char *name);
  * IMAGES
  */
 
+/* Makes an empty one, of this kind where none is given; 0 is the default. `what` is the call that messages name. */
+PyObject *image_make(PyTypeObject *type, PyObject *args, PyObject *kwargs, const image_calls *calls, petal_kind kind,
+                     const char *what);
 PyObject *image_open(PyTypeObject *type, PyObject *args, PyObject *kwargs, const image_calls *calls);
 PyObject *image_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs, const image_calls *calls);
 PyObject *image_bytes(PyObject *self, PyObject *unused);
@@ -169,6 +173,10 @@ PyObject *image_save(PyObject *self, PyObject *path);
 PyObject *image_copy(PyObject *self, PyObject *unused);
 PyObject *image_deepcopy(PyObject *self, PyObject *memo);
 PyObject *image_reduce(PyObject *self, PyObject *protocol);
+/* A copy of the first that is changed by the second, and the first itself, changed. Both are of one type. */
+typedef petal_status (*change_by)(void *, const void *, petal_error *);
+PyObject *image_combined(PyObject *one, PyObject *other, change_by call);
+PyObject *image_changed(PyObject *one, PyObject *other, change_by call);
 PyObject *image_verify(PyObject *self, PyObject *unused);
 PyObject *image_sync(PyObject *self, PyObject *unused);
 PyObject *image_mark_clean(PyObject *self, PyObject *unused);

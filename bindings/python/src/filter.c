@@ -3,17 +3,7 @@
 #include "filter.h"
 
 static PyObject *filter_make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  module_state *state = PyType_GetModuleState(type);
-  petal_spec spec = PETAL_SPEC_INIT;
-  if (spec_of(state, args, kwargs, &spec, NULL, "Filter()") < 0) return NULL;
-  petal_filter *raw = NULL;
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  Py_BEGIN_ALLOW_THREADS
-  status = petal_filter_new(&spec, &raw, &error);
-  Py_END_ALLOW_THREADS
-  if (status != PETAL_OK) return raise_status(state, status, &error, NULL);
-  return handle_new(state, type, &filter_calls, filter_calls.free, raw);
+  return image_make(type, args, kwargs, &filter_calls, 0, "Filter()");
 }
 
 static PyObject *filter_open(PyObject *type, PyObject *args, PyObject *kwargs) {

@@ -2,56 +2,22 @@
 
 #include "filter.h"
 
-typedef petal_status (*change_by)(petal_filter *, const petal_filter *, petal_error *);
-
-/* Changes one filter by another. A filter that is both is read from a copy. -1 with an exception. */
-static int change(handle *self, PyObject *other, change_by call) {
-  PyObject *copy = NULL;
-  if ((PyObject *)self == other) {
-    copy = image_copy(other, NULL);
-    if (!copy) return -1;
-    other = copy;
-  }
-  if (handle_change_and_read(self, (handle *)other) < 0) {
-    Py_XDECREF(copy);
-    return -1;
-  }
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  void *theirs = ((handle *)other)->raw;
-  Py_BEGIN_ALLOW_THREADS
-  status = call(self->raw, theirs, &error);
-  Py_END_ALLOW_THREADS
-  handle_end((handle *)other);
-  handle_end(self);
-  Py_XDECREF(copy);
-  if (status == PETAL_OK) return 0;
-  raise_status(self->state, status, &error, NULL);
-  return -1;
+static petal_status merge(void *self, const void *other, petal_error *error) {
+  return petal_filter_merge(self, other, error);
+}
+static petal_status intersect(void *self, const void *other, petal_error *error) {
+  return petal_filter_intersect(self, other, error);
 }
 
-/* Types are final, so a filter is one by its type. */
-static bool are_filters(PyObject *one, PyObject *other) { return Py_TYPE(one) == Py_TYPE(other); }
-
-static PyObject *combined(PyObject *one, PyObject *other, change_by call) {
-  if (!are_filters(one, other)) return Py_NewRef(Py_NotImplemented);
-  PyObject *copy = image_copy(one, NULL);
-  if (copy && change((handle *)copy, other, call) < 0) Py_CLEAR(copy);
-  return copy;
-}
-
-static PyObject *changed(PyObject *one, PyObject *other, change_by call) {
-  if (!are_filters(one, other)) return Py_NewRef(Py_NotImplemented);
-  return change((handle *)one, other, call) < 0 ? NULL : Py_NewRef(one);
-}
-
-PyObject *filter_or(PyObject *one, PyObject *other) { return combined(one, other, petal_filter_merge); }
-PyObject *filter_and(PyObject *one, PyObject *other) { return combined(one, other, petal_filter_intersect); }
-PyObject *filter_merge(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_merge); }
-PyObject *filter_intersect(PyObject *self, PyObject *other) { return changed(self, other, petal_filter_intersect); }
+PyObject *filter_or(PyObject *one, PyObject *other) { return image_combined(one, other, merge); }
+PyObject *filter_and(PyObject *one, PyObject *other) { return image_combined(one, other, intersect); }
+PyObject *filter_merge(PyObject *self, PyObject *other) { return image_changed(self, other, merge); }
+PyObject *filter_intersect(PyObject *self, PyObject *other) { return image_changed(self, other, intersect); }
 
 PyObject *filter_compare(PyObject *one, PyObject *other, int operation) {
-  if (!are_filters(one, other) || (operation != Py_EQ && operation != Py_NE)) return Py_NewRef(Py_NotImplemented);
+  if (Py_TYPE(one) != Py_TYPE(other) || (operation != Py_EQ && operation != Py_NE)) {
+    return Py_NewRef(Py_NotImplemented);
+  }
   handle *self = (handle *)one;
   if (handle_read_both(self, (handle *)other) < 0) return NULL;
   petal_error error = PETAL_ERROR_INIT;

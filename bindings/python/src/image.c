@@ -5,6 +5,12 @@
 /* The functions of a noun, with pointers to any handle. */
 #define CALLS(noun)                                                                                                    \
   static void noun##_free(void *h) { petal_##noun##_free(h); }                                                         \
+  static petal_status noun##_new(const petal_spec *s, void **h, petal_error *e) {                                      \
+    petal_##noun *made = NULL;                                                                                         \
+    petal_status status = petal_##noun##_new(s, &made, e);                                                             \
+    *h = made;                                                                                                         \
+    return status;                                                                                                     \
+  }                                                                                                                    \
   static petal_status noun##_open(const char *path, const petal_open_options *o, void **h, petal_error *e) {           \
     petal_##noun *opened = NULL;                                                                                       \
     petal_status status = petal_##noun##_open(path, o, &opened, e);                                                    \
@@ -32,7 +38,7 @@
   static petal_status noun##_save(const void *h, const char *p, petal_error *e) {                                      \
     return petal_##noun##_save(h, p, e);                                                                               \
   }                                                                                                                    \
-  static petal_status noun##_verify(const void *h, petal_error *e) { return petal_##noun##_verify(h, e); }             \
+  static petal_status noun##_verify(void *h, petal_error *e) { return petal_##noun##_verify(h, e); }                   \
   static petal_status noun##_describe(const void *h, petal_description *d, petal_error *e) {                           \
     return petal_##noun##_describe(h, d, e);                                                                           \
   }                                                                                                                    \
@@ -41,6 +47,7 @@
   static uint64_t noun##_capabilities(const void *h) { return petal_##noun##_capabilities(h); }                        \
   const image_calls noun##_calls = {                                                                                   \
     .free = noun##_free,                                                                                               \
+    .make = noun##_new,                                                                                                \
     .open = noun##_open,                                                                                               \
     .load = noun##_load,                                                                                               \
     .copy = noun##_copy,                                                                                               \
@@ -94,6 +101,22 @@ static int mode_of(const char *mode, petal_open_mode *found) {
   }
   PyErr_Format(PyExc_ValueError, "mode = \"%s\" is not \"read\", \"write\", \"load\" or \"share\"", mode);
   return -1;
+}
+
+PyObject *image_make(PyTypeObject *type, PyObject *args, PyObject *kwargs, const image_calls *calls, petal_kind kind,
+                     const char *what) {
+  module_state *state = PyType_GetModuleState(type);
+  petal_spec spec = PETAL_SPEC_INIT;
+  spec.kind = kind;
+  if (spec_of(state, args, kwargs, &spec, NULL, what) < 0) return NULL;
+  void *raw = NULL;
+  petal_error error = PETAL_ERROR_INIT;
+  petal_status status;
+  Py_BEGIN_ALLOW_THREADS
+  status = calls->make(&spec, &raw, &error);
+  Py_END_ALLOW_THREADS
+  if (status != PETAL_OK) return raise_status(state, status, &error, NULL);
+  return handle_new(state, type, calls, calls->free, raw);
 }
 
 PyObject *image_open(PyTypeObject *type, PyObject *args, PyObject *kwargs, const image_calls *calls) {
@@ -232,9 +255,9 @@ PyObject *image_reduce(PyObject *object, PyObject *protocol) {
   return reduced;
 }
 
-/* Runs a call that may take long, without the GIL. */
-static PyObject *run_read(handle *self, petal_status (*call)(const void *, petal_error *)) {
-  if (handle_read(self) < 0) return NULL;
+/* Runs a call that may take long, without the GIL, on a handle that was got to read or to change it: 0, or -1. */
+static PyObject *run(handle *self, int got, petal_status (*call)(void *, petal_error *)) {
+  if (got < 0) return NULL;
   petal_error error = PETAL_ERROR_INIT;
   petal_status status;
   Py_BEGIN_ALLOW_THREADS
@@ -245,31 +268,22 @@ static PyObject *run_read(handle *self, petal_status (*call)(const void *, petal
   Py_RETURN_NONE;
 }
 
-static PyObject *run_change(handle *self, petal_status (*call)(void *, petal_error *)) {
-  if (handle_change(self) < 0) return NULL;
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  Py_BEGIN_ALLOW_THREADS
-  status = call(self->raw, &error);
-  Py_END_ALLOW_THREADS
-  handle_end(self);
-  if (status != PETAL_OK) return raise_status(self->state, status, &error, NULL);
-  Py_RETURN_NONE;
+PyObject *image_verify(PyObject *object, PyObject *unused) {
+  (void)unused;
+  handle *self = (handle *)object;
+  return run(self, handle_read(self), self->calls->verify);
 }
 
-PyObject *image_verify(PyObject *self, PyObject *unused) {
+PyObject *image_sync(PyObject *object, PyObject *unused) {
   (void)unused;
-  return run_read((handle *)self, ((handle *)self)->calls->verify);
+  handle *self = (handle *)object;
+  return run(self, handle_change(self), self->calls->sync);
 }
 
-PyObject *image_sync(PyObject *self, PyObject *unused) {
+PyObject *image_mark_clean(PyObject *object, PyObject *unused) {
   (void)unused;
-  return run_change((handle *)self, ((handle *)self)->calls->sync);
-}
-
-PyObject *image_mark_clean(PyObject *self, PyObject *unused) {
-  (void)unused;
-  return run_change((handle *)self, ((handle *)self)->calls->mark_clean);
+  handle *self = (handle *)object;
+  return run(self, handle_change(self), self->calls->mark_clean);
 }
 
 static int describe(handle *self, petal_description *description) {

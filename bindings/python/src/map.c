@@ -3,18 +3,7 @@
 #include "binding.h"
 
 static PyObject *map_make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  module_state *state = PyType_GetModuleState(type);
-  petal_spec spec = PETAL_SPEC_INIT;
-  spec.kind = PETAL_KIND_BLOOMIER;
-  if (spec_of(state, args, kwargs, &spec, NULL, "Map()") < 0) return NULL;
-  petal_map *raw = NULL;
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  Py_BEGIN_ALLOW_THREADS
-  status = petal_map_new(&spec, &raw, &error);
-  Py_END_ALLOW_THREADS
-  if (status != PETAL_OK) return raise_status(state, status, &error, NULL);
-  return handle_new(state, type, &map_calls, map_calls.free, raw);
+  return image_make(type, args, kwargs, &map_calls, PETAL_KIND_BLOOMIER, "Map()");
 }
 
 static PyObject *map_open(PyObject *type, PyObject *args, PyObject *kwargs) {

@@ -3,18 +3,7 @@
 #include "binding.h"
 
 static PyObject *sketch_make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  module_state *state = PyType_GetModuleState(type);
-  petal_spec spec = PETAL_SPEC_INIT;
-  spec.kind = PETAL_KIND_IBLT;
-  if (spec_of(state, args, kwargs, &spec, NULL, "Sketch()") < 0) return NULL;
-  petal_sketch *raw = NULL;
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  Py_BEGIN_ALLOW_THREADS
-  status = petal_sketch_new(&spec, &raw, &error);
-  Py_END_ALLOW_THREADS
-  if (status != PETAL_OK) return raise_status(state, status, &error, NULL);
-  return handle_new(state, type, &sketch_calls, sketch_calls.free, raw);
+  return image_make(type, args, kwargs, &sketch_calls, PETAL_KIND_IBLT, "Sketch()");
 }
 
 static PyObject *sketch_open(PyObject *type, PyObject *args, PyObject *kwargs) {
@@ -84,50 +73,17 @@ static PyObject *sketch_remove_many(PyObject *object, PyObject *args, PyObject *
   return keys ? batch_answers(self, keys, true, remove_batch, 0) : NULL;
 }
 
-typedef petal_status (*change_by)(petal_sketch *, const petal_sketch *, petal_error *);
-
-/* Changes one sketch by another, which is copied if it is the same. -1 with an exception. */
-static int change(handle *self, PyObject *other, change_by call) {
-  PyObject *copy = NULL;
-  if ((PyObject *)self == other) {
-    copy = image_copy(other, NULL);
-    if (!copy) return -1;
-    other = copy;
-  }
-  if (handle_change_and_read(self, (handle *)other) < 0) {
-    Py_XDECREF(copy);
-    return -1;
-  }
-  petal_error error = PETAL_ERROR_INIT;
-  petal_status status;
-  void *theirs = ((handle *)other)->raw;
-  Py_BEGIN_ALLOW_THREADS
-  status = call(self->raw, theirs, &error);
-  Py_END_ALLOW_THREADS
-  handle_end((handle *)other);
-  handle_end(self);
-  Py_XDECREF(copy);
-  if (status == PETAL_OK) return 0;
-  raise_status(self->state, status, &error, NULL);
-  return -1;
+static petal_status subtract(void *self, const void *other, petal_error *error) {
+  return petal_sketch_subtract(self, other, error);
+}
+static petal_status merge(void *self, const void *other, petal_error *error) {
+  return petal_sketch_merge(self, other, error);
 }
 
-static PyObject *combined(PyObject *one, PyObject *other, change_by call) {
-  if (Py_TYPE(one) != Py_TYPE(other)) return Py_NewRef(Py_NotImplemented);
-  PyObject *copy = image_copy(one, NULL);
-  if (copy && change((handle *)copy, other, call) < 0) Py_CLEAR(copy);
-  return copy;
-}
-
-static PyObject *changed(PyObject *one, PyObject *other, change_by call) {
-  if (Py_TYPE(one) != Py_TYPE(other)) return Py_NewRef(Py_NotImplemented);
-  return change((handle *)one, other, call) < 0 ? NULL : Py_NewRef(one);
-}
-
-static PyObject *sketch_minus(PyObject *one, PyObject *other) { return combined(one, other, petal_sketch_subtract); }
-static PyObject *sketch_or(PyObject *one, PyObject *other) { return combined(one, other, petal_sketch_merge); }
-static PyObject *sketch_subtract(PyObject *one, PyObject *other) { return changed(one, other, petal_sketch_subtract); }
-static PyObject *sketch_merge(PyObject *one, PyObject *other) { return changed(one, other, petal_sketch_merge); }
+static PyObject *sketch_minus(PyObject *one, PyObject *other) { return image_combined(one, other, subtract); }
+static PyObject *sketch_or(PyObject *one, PyObject *other) { return image_combined(one, other, merge); }
+static PyObject *sketch_subtract(PyObject *one, PyObject *other) { return image_changed(one, other, subtract); }
+static PyObject *sketch_merge(PyObject *one, PyObject *other) { return image_changed(one, other, merge); }
 
 static const char difference_doc[] =
   "difference($self)\n--\n\nThe numbers that the sketch lists, as a petal.Difference: added, removed and complete. After\n"
