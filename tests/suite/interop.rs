@@ -294,6 +294,45 @@ fn filters_that_take_keys_whole_refuse_hashes() {
     }
 }
 
+/// Numbers in a batch are the keys that they are alone, and that their eight little-endian bytes are.
+#[test]
+fn numbers_in_a_batch_are_numbers_alone() {
+    let numbers: Vec<u64> = (0..ABSENT).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let offsets: Vec<u64> = (0..=ABSENT).map(|i| 8 * i).collect();
+    let narrow: Vec<i32> = offsets.iter().map(|offset| *offset as i32).collect();
+    let mut inserted = 0;
+    for vector in vectors() {
+        let mut filter = vector.filter();
+        let hasher = filter.base().hasher();
+        if !hasher.takes_whole() || hasher.function() == HashFunction::Digest {
+            continue;
+        }
+        if filter.capabilities().contains(petal::Capabilities::INSERT) {
+            let mut alone = vector.filter();
+            let some = &numbers[..vector.keys.len().clamp(1, 100)];
+            let taken = filter.insert_batch(&Keys::U64(some), None).keys;
+            some[..taken].iter().for_each(|number| assert!(alone.insert_u64(*number).is_ok(), "{}", vector.name));
+            assert!(filter.equals(&alone), "{}", vector.name);
+            inserted += taken;
+        }
+        let forms = [
+            Keys::U64(&numbers),
+            Keys::Bytes { bytes: &bytes, offsets: &offsets },
+            Keys::Bytes32 { bytes: &bytes, offsets: &narrow },
+        ];
+        for keys in forms {
+            let mut each = vec![0; numbers.len()];
+            let mut answers = Answers { bytes: Some(&mut each), ..Answers::default() };
+            filter.contains_batch(&keys, &mut answers).unwrap();
+            for (number, answer) in numbers.iter().zip(&each) {
+                assert_eq!(filter.contains_u64(*number), *answer == 1, "{}: {number}", vector.name);
+            }
+        }
+    }
+    assert!(inserted > 1000);
+}
+
 /// A header of 24 bytes does not allocate gigabytes, unless the options allow that many bits.
 #[test]
 fn an_empty_filter_does_not_ask_for_memory() {
