@@ -1,7 +1,7 @@
 /*
- * Keys: text is its UTF-8, integers are the unsigned numbers of 64 bits, bytea and uuid are their bytes. So a key of SQL
- * is the same key in C, Go, Python and the command. A type whose values are written in several ways, or in which unequal
- * bytes are equal, makes no keys.
+ * Keys: text is its UTF-8, integers are the unsigned numbers of 64 bits, bytea and uuid are their bytes. So a key of
+ * SQL is the same key in C, Go, Python and the command. A type whose values are written in several ways, or in which
+ * unequal bytes are equal, makes no keys.
  */
 
 #include "extension.h"

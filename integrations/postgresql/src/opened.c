@@ -90,7 +90,8 @@ static bool find_value(opened *place, FunctionCallInfo call, const char *functio
   MemoryContextSwitchTo(before);
   if (VARSIZE(place->copy) < IMAGE_OFFSET + LEAST_IMAGE) {
     ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-                    errmsg("%s: the value has %d bytes, fewer than an image has", function, (int)VARSIZE(place->copy))));
+                    errmsg("%s: the value has %d bytes, fewer than an image has", function,
+                           (int)VARSIZE(place->copy))));
   }
   if (is_toasted) {
     place->toast = toast;
