@@ -158,7 +158,10 @@ Datum petal_sql_agg_combine(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(state);
   }
   partial *other = (partial *)PG_GETARG_POINTER(1);
-  if (!state) state = collected_new(context, &other->wanted);
+  if (state)
+    wish_check_partial(&state->wanted, &other->wanted, FUNCTION);
+  else
+    state = collected_new(context, &other->wanted);
   add_numbers(state);
   petal_error error = PETAL_ERROR_INIT;
   petal_status status;

@@ -107,7 +107,10 @@ Datum petal_sql_map_combine(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(state);
   }
   partial *other = (partial *)PG_GETARG_POINTER(1);
-  if (!state) state = collected_new(context, &other->wanted);
+  if (state)
+    wish_check_partial(&state->wanted, &other->wanted, FUNCTION);
+  else
+    state = collected_new(context, &other->wanted);
   petal_error error = PETAL_ERROR_INIT;
   petal_status status =
     petal_map_builder_merge(state->handles->map_builder, other->bytes, other->length, &error);

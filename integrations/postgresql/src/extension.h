@@ -100,6 +100,8 @@ extern wish wish_of(FunctionCallInfo call, const char *function, int capacity, i
 /* Raises an error if any of the arguments is another one than in the rows before. */
 extern void wish_check(const wish *before, FunctionCallInfo call, const char *function, int capacity, int rate,
                        int kind);
+/* The same for what a worker handed over. */
+extern void wish_check_partial(const wish *before, const wish *now, const char *function);
 extern petal_spec wish_spec(const wish *wanted, const char *function);
 /* How a builder works: as much memory as work_mem, the rest in a temporary file, and cancelled with the query. */
 extern petal_builder_options builder_options(void);

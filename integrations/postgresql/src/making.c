@@ -56,7 +56,7 @@ static const char *text_of_kind(const wish *wanted) { return wanted->has_kind ? 
 
 static void raise_change(const char *function, const char *name, const char *before, const char *now) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                  errmsg("%s: %s is %s, and was %s in a row before: it is the same in all rows of a group", function,
+                  errmsg("%s: %s is %s here and %s in another row, and must be the same in all rows of a group", function,
                          name, now, before)));
 }
 
@@ -91,6 +91,15 @@ void wish_check(const wish *before, FunctionCallInfo call, const char *function,
     wish now = wish_of(call, function, -1, -1, kind);
     raise_change(function, "kind", text_of_kind(before), text_of_kind(&now));
   }
+}
+
+void wish_check_partial(const wish *before, const wish *now, const char *function) {
+  if (before->has_capacity != now->has_capacity || before->capacity != now->capacity)
+    raise_change(function, "capacity", text_of_capacity(before), text_of_capacity(now));
+  if (before->has_rate != now->has_rate || before->rate != now->rate)
+    raise_change(function, "false_positive_rate", text_of_rate(before), text_of_rate(now));
+  if (before->has_kind != now->has_kind || strcmp(before->kind, now->kind) != 0)
+    raise_change(function, "kind", text_of_kind(before), text_of_kind(now));
 }
 
 petal_spec wish_spec(const wish *wanted, const char *function) {
