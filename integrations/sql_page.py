@@ -23,9 +23,8 @@ def main():
         sys.exit(f"{PAGE}: only {len(blocks)} blocks for {system}")
     failed = 0
     for _, sql, printed in blocks:
-        done = subprocess.run(
-            command, input=sql.replace("BLOB_OR_PETAL", column), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        sql = sql.replace("BLOB_OR_PETAL", column)
+        done = subprocess.run(command, input=sql, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0 or done.stdout != printed:
             failed += 1
             print(f"{sql}\nprinted:\n{done.stdout}\ninstead of:\n{printed}")
