@@ -2,8 +2,8 @@
 # test.sh BUILD_DIRECTORY WORK_DIRECTORY: tests the Python package, which build.sh makes in WORK_DIRECTORY. PYTHON names
 # another Python.
 #
-# The package is tested twice: with pytest alone, and with NumPy, pyarrow, Polars and pandas. Without Python 3.11, its
-# headers or pip's packages the script says so, and what it leaves out.
+# The package is tested twice: with pytest alone, and with NumPy, pyarrow, Polars, pandas and DuckDB. Without Python
+# 3.11, its headers or pip's packages the script says so, and what it leaves out.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1
@@ -62,8 +62,8 @@ if ! PYTHON=$python CFLAGS=-Werror "$here/build.sh" "$build" "$work"; then
 fi
 export PETAL_COMMAND="$work/prefix/bin/petal" PYTHONPATH="$work"
 tested "with pytest alone" "$work/alone/bin/python" "$here/tests"
-if environment libraries pytest numpy pyarrow polars pandas mypy; then
-    tested "with NumPy, pyarrow, Polars, pandas and mypy" "$work/libraries/bin/python" "$here/tests"
+if environment libraries pytest numpy pyarrow polars pandas duckdb mypy; then
+    tested "with NumPy, pyarrow, Polars, pandas, DuckDB and mypy" "$work/libraries/bin/python" "$here/tests"
 else
     echo "python: not run: with libraries, which pip cannot get: $(tail -n 1 "$work/pip.log")"
 fi

@@ -8,7 +8,7 @@ import re
 import pytest
 from conftest import ROOT
 
-PAGES = ["docs/python.md", "README.md", "bindings/python/README.md"]
+PAGES = ["docs/python.md", "docs/sql.md", "README.md", "bindings/python/README.md"]
 FENCE = re.compile(r"(?:<!-- needs: ([^>]*) -->\n)?```python\n(.*?)```\n(?:\n```text\n(.*?)```\n)?", re.DOTALL)
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench.sh PSQL [ROWS]: the extension beside what PostgreSQL does without it, in the server and database that psql reaches
-# and that has the extension. Makes a table of ROWS rows (10000000) in a schema of its own, and removes it at the end.
+# bench.sh PSQL [ROWS]: the extension beside what PostgreSQL does without it, in the database that psql reaches and that
+# has the extension. Makes a table of ROWS rows (10000000) in the schema petal_bench, and removes it at the end.
 #
 # Each figure is the least of five runs without parallel workers.
 set -eu
