@@ -15,7 +15,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: packages test-packages release
-.PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-node test-wasm test-web fuzz mutants planted soak
+.PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-postgresql test-node test-wasm test-web fuzz mutants planted soak
 .PHONY: python test-python wheels test-wheels
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
@@ -81,6 +81,7 @@ test-more: ## the rest alone: lints, sanitizers, emulators, fuzzing, builds by c
 	@cmake/requirements.sh test-more
 	@cmake/requirements.sh interop
 	@cmake/requirements.sh test-redis
+	@cmake/requirements.sh test-postgresql
 	@MAKE="$(MAKE)" tests/stages.sh more
 
 # PART=first: of this stage and the next ones, what `make test` runs. PART=more: what it leaves to `make test-more`.
@@ -210,6 +211,14 @@ test-redis: ## the module for Redis and Valkey and the command `petal redis`, on
 	@$(BUILD_REDIS_COMMAND)
 	@PETAL_REDIS_SERVERS="$(or $(SERVERS),all)" PETAL_COMMAND="$(abspath $(TARGET))/release/petal" \
 	  integrations/redis/tests/run.sh "$(BUILD)" $(REDIS)
+
+# POSTGRESQL="damage": checks with this word in their names only; "--soak": at length. PG_CONFIG=/path/of/pg_config:
+# another PostgreSQL than the system's. PART=more: as a stage of `make test-more`, with the library of `make test`.
+test-postgresql: ## the extension for PostgreSQL, in a server of its own
+	@echo "== $@: integrations/postgresql/tests/run.sh"
+	@cmake/requirements.sh test-postgresql
+	@$(if $(filter more,$(PART)),test -e "$(BUILD)/lib/libpetal.a" ||) $(MAKE) --no-print-directory build
+	@integrations/postgresql/tests/run.sh "$(BUILD)" "$(TARGET)/postgresql" $(POSTGRESQL)
 
 # Says what it leaves out, and does nothing without Node.js.
 test-node: ## the JavaScript package in Node.js alone, with two of its four modules

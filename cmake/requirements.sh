@@ -1,6 +1,6 @@
 #!/bin/sh
-# requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|wasm|test-wasm|test-web: checks that what
-# this needs is here, and otherwise says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|wasm|test-wasm|test-web:
+# checks that what this needs is here, and otherwise says what is missing, with the one command that installs it.
 #
 # `make`, `make redis` and `make wasm` never install anything. `make demo` and the tests install what is missing with
 # apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and
@@ -83,13 +83,18 @@ check() {
         need redis-server has redis-server
         need python3 has python3
         ;;
+    test-postgresql)
+        need pkg-config has pkg-config
+        need python3 has python3
+        ;;
     wasm) ;;
     test-wasm) ;;
     test-web)
         need chromium has chromium
         ;;
     *)
-        echo "usage: requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|wasm|test-wasm|test-web" >&2
+        echo "usage: requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|wasm|\
+test-wasm|test-web" >&2
         exit 2
         ;;
     esac
@@ -166,6 +171,13 @@ fi
 # What pip needs to make an environment.
 if [ "$what" = test-redis ] && ! python3 -c "import venv, ensurepip" >/dev/null 2>&1; then
     wished=python3-venv
+fi
+
+# The server, without which its extension is not tested, and the files that extensions are compiled with.
+if [ "$what" = test-postgresql ]; then
+    config=${PG_CONFIG-pg_config}
+    [ -x "$("$config" --bindir 2>/dev/null)/postgres" ] || wished="$wished postgresql"
+    [ -e "$("$config" --pgxs 2>/dev/null)" ] || wished="$wished postgresql-server-dev-all"
 fi
 
 root=false

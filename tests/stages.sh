@@ -37,6 +37,7 @@ more)
 20 release DRY=1
 450 test-go PART=more
 500 test-redis SERVERS=some
+110 test-postgresql PART=more
 300 test-interop"
     ;;
 *)
