@@ -12,6 +12,9 @@
 #include <postgres.h>
 
 #include <fmgr.h>
+#if PG_VERSION_NUM >= 160000
+#include <varatt.h>
+#endif
 
 #include <petal.h>
 #include <petal_map.h>
