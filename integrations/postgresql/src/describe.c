@@ -80,7 +80,7 @@ static void put_statistics(StringInfo json, const petal_statistics *now) {
 
 /* petal_info(filter or map): what its header says, and how full it is. */
 Datum petal_sql_info(PG_FUNCTION_ARGS) {
-  petal_value *value = (petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+  petal_value *value = value_of_argument(fcinfo, 0, "petal_info");
   size_t length = VARSIZE(value) - IMAGE_OFFSET;
   petal_error error = PETAL_ERROR_INIT;
   petal_description description = PETAL_DESCRIPTION_INIT;

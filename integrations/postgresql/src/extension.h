@@ -56,6 +56,12 @@ typedef struct petal_value {
 /* The value that a handle's image makes, in the current memory context. */
 extern petal_value *value_of_filter(const char *function, const petal_filter *filter);
 extern petal_value *value_of_map(const char *function, const petal_map *map);
+/*
+ * The value of an argument, detoasted. One that is shorter than any image is refused: only a superuser who goes around
+ * the type's input, or a damaged disk, has such values.
+ */
+extern petal_value *value_of_argument(FunctionCallInfo call, int index, const char *function);
+extern void check_value(const petal_value *value, const char *function);
 /* Raises an error unless a filter of this size fits into a value. */
 extern void check_image_size(const char *function, uint64 size);
 

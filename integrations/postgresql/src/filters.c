@@ -65,7 +65,7 @@ Datum petal_sql_estimate(PG_FUNCTION_ARGS) {
 /* petal_merge(filter, filter): the union of both. */
 Datum petal_sql_merge(PG_FUNCTION_ARGS) {
   const petal_filter *first = opened_filter(opened_of(fcinfo), fcinfo, "petal_merge");
-  petal_value *second = (petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(1));
+  petal_value *second = value_of_argument(fcinfo, 1, "petal_merge");
   owned *handles = owned_new(CurrentMemoryContext);
   petal_error error = PETAL_ERROR_INIT;
   petal_status status = petal_filter_copy(first, &handles->filter, &error);

@@ -34,7 +34,7 @@ Datum petal_sql_merge_transition(PG_FUNCTION_ARGS) {
     if (!state) PG_RETURN_NULL();
     PG_RETURN_POINTER(state);
   }
-  petal_value *value = (petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(1));
+  petal_value *value = value_of_argument(fcinfo, 1, FUNCTION);
   PG_RETURN_POINTER(merged(context, state, value->image, VARSIZE(value) - IMAGE_OFFSET));
 }
 

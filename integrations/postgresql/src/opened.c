@@ -88,11 +88,7 @@ static bool find_value(opened *place, FunctionCallInfo call, const char *functio
   MemoryContext before = MemoryContextSwitchTo(place->context);
   place->copy = (petal_value *)PG_DETOAST_DATUM_COPY(PointerGetDatum(datum));
   MemoryContextSwitchTo(before);
-  if (VARSIZE(place->copy) < IMAGE_OFFSET + LEAST_IMAGE) {
-    ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
-                    errmsg("%s: the value has %d bytes, fewer than an image has", function,
-                           (int)VARSIZE(place->copy))));
-  }
+  check_value(place->copy, function);
   if (is_toasted) {
     place->toast = toast;
     place->is_toasted = true;

@@ -88,6 +88,18 @@ static petal_value *value_of_bytes(const char *function, const char *bytes, size
   return value;
 }
 
+void check_value(const petal_value *value, const char *function) {
+  if (VARSIZE(value) >= IMAGE_OFFSET + LEAST_IMAGE) return;
+  ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
+                  errmsg("%s: the value has %d bytes, fewer than an image has", function, (int)VARSIZE(value))));
+}
+
+petal_value *value_of_argument(FunctionCallInfo call, int index, const char *function) {
+  petal_value *value = (petal_value *)PG_DETOAST_DATUM(call->args[index].value);
+  check_value(value, function);
+  return value;
+}
+
 static bytea *bytes_of_value(const petal_value *value) {
   size_t length = VARSIZE(value) - IMAGE_OFFSET;
   bytea *bytes = palloc(VARHDRSZ + length);
@@ -103,7 +115,7 @@ Datum petal_sql_in(PG_FUNCTION_ARGS) {
 }
 
 Datum petal_sql_out(PG_FUNCTION_ARGS) {
-  petal_value *value = (petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+  petal_value *value = value_of_argument(fcinfo, 0, "petal_out");
   return DirectFunctionCall1(byteaout, PointerGetDatum(bytes_of_value(value)));
 }
 
@@ -114,7 +126,7 @@ Datum petal_sql_recv(PG_FUNCTION_ARGS) {
 }
 
 Datum petal_sql_send(PG_FUNCTION_ARGS) {
-  PG_RETURN_BYTEA_P(bytes_of_value((petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
+  PG_RETURN_BYTEA_P(bytes_of_value(value_of_argument(fcinfo, 0, "petal_send")));
 }
 
 Datum petal_sql_from_bytea(PG_FUNCTION_ARGS) {
@@ -123,5 +135,5 @@ Datum petal_sql_from_bytea(PG_FUNCTION_ARGS) {
 }
 
 Datum petal_sql_to_bytea(PG_FUNCTION_ARGS) {
-  PG_RETURN_BYTEA_P(bytes_of_value((petal_value *)PG_DETOAST_DATUM(PG_GETARG_DATUM(0))));
+  PG_RETURN_BYTEA_P(bytes_of_value(value_of_argument(fcinfo, 0, "petal_bytes")));
 }
