@@ -1,17 +1,19 @@
 #!/bin/sh
-# run.sh BUILD WORK: tests the extension for PostgreSQL, over the library that `make` built in BUILD.
+# run.sh BUILD WORK [--soak] [WORD]...: tests the extension for PostgreSQL, over the library that `make` built in BUILD.
 # WORK keeps what was compiled. Ends with the line "N passed, M failed".
 #
 # The server is a copy of this system's, in a folder of its own with its own data, which answers on a socket there and
 # nowhere else. Nothing is installed into the system, and at the end nothing is left. PG_CONFIG names another
 # PostgreSQL.
 #
-# The files of tests/sql are run by pg_regress, which compares what they print with tests/expected.
+# pg_regress compares what the files of tests/sql print with tests/expected, and the checks of tests/suite follow. With
+# WORDs only checks that have one of these words in their names, and with --soak longer ones.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
 mkdir -p "$2"
 work=$(cd "$2" && pwd)
+shift 2
 pg_config=${PG_CONFIG-pg_config}
 # What a make above says is not for the extension's makefile.
 unset MAKEFLAGS MFLAGS MAKELEVEL
@@ -64,9 +66,8 @@ compile() {
     step=install
     cmake --install "$build" --prefix "$work/prefix" >"$work/install.log" 2>&1
     mkdir "$work/extension"
-    for file in Makefile petal.control exports.map src tests "$(cd "$here" && ls ./*.sql)"; do
-        cp -R "$here/$file" "$work/extension"
-    done
+    cp -R "$here/Makefile" "$here/exports.map" "$here/src" "$here/tests" "$work/extension"
+    cp "$here"/*.control "$here"/*.sql "$work/extension"
     PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal-static.pc)")
     export PKG_CONFIG_PATH
     step='make'
@@ -131,6 +132,28 @@ regress() {
     [ "$failed" -gt 0 ] || failed=1
 }
 
+# The checks in Python, which say what they did and count in their last line.
+suite() {
+    status=0
+    PETAL_PREFIX=$work/prefix PETAL_HOME=$home PETAL_EXTENSION=$here PETAL_SHARED=$home/pg$shared \
+        PETAL_PROGRAMS=$programs PETAL_PYTHON=$work/../python PYTHONDONTWRITEBYTECODE=1 \
+        python3 "$here/tests/suite" "$@" >"$work/suite.log" 2>&1 || status=$?
+    sed '$d' "$work/suite.log"
+    counts=$(tail -n 1 "$work/suite.log")
+    case $counts in
+    *" passed, "*" failed")
+        passed=$((passed + ${counts%% passed*}))
+        counts=${counts#* passed, }
+        failed=$((failed + ${counts%% failed*}))
+        ;;
+    *)
+        echo "$counts"
+        failed=$((failed + 1))
+        ;;
+    esac
+    [ "$status" = 0 ] || [ "$failed" -gt 0 ] || failed=1
+}
+
 look_around
 choose_user
 home=$(mktemp -d /tmp/petal-XXXXXX)
@@ -145,6 +168,7 @@ copy_server
 start_server
 passed=0
 failed=0
-regress
+[ $# -gt 0 ] || regress
+suite "$@"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -13,13 +13,16 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END
 $$;
-CREATE TABLE numbers AS SELECT key, key % 7 AS part, 'key ' || key AS name, 3 * key AS value FROM generate_series(1::bigint, 20000) key;
+CREATE TABLE numbers AS SELECT key, key % 7 AS part, 'key ' || key AS name, 3 * key AS value
+  FROM generate_series(1::bigint, 20000) key;
 ANALYZE numbers;
 
 \echo No rows, and rows without keys:
 SELECT said(format('SELECT %s FROM numbers WHERE %s', made, which)) AS answer, count(*)
-FROM unnest(ARRAY['petal_agg(key)', 'petal_agg(key, 10)', 'petal_agg(key, 10, 0.1)', 'petal_agg(key, NULL, NULL, ''fuse'')',
-  'petal_agg(name)', 'petal_agg(NULL)', 'petal_agg(NULL::text, 10)', 'petal_build_map(key, value)', 'petal_merge_agg(NULL)',
+FROM unnest(ARRAY['petal_agg(key)', 'petal_agg(key, 10)', 'petal_agg(key, 10, 0.1)',
+  'petal_agg(key, NULL, NULL, ''fuse'')',
+  'petal_agg(name)', 'petal_agg(NULL)', 'petal_agg(NULL::text, 10)', 'petal_build_map(key, value)',
+    'petal_merge_agg(NULL)',
   'petal_agg(key) FILTER (WHERE false)', 'petal_agg(nullif(key, key))']) made,
   unnest(ARRAY['false', 'key < 100']) which
 WHERE which = 'false' OR made ~ 'NULL\)|NULL::|false|nullif' GROUP BY 1;
@@ -42,35 +45,44 @@ SELECT image('petal_agg(key)') = image('petal_agg(key)', 'WHERE key = key') AS t
   image('petal_agg(key, 20000)') = image('petal_agg(key)') AS capacity_that_fits,
   image('petal_agg(key, 20000, 0.001)') <> image('petal_agg(key, 20000)') AS rate,
   image('petal_build_map(key, value)') = image('petal_build_map(key, value ORDER BY name DESC)') AS map,
-  image('petal_build_map(name, value::integer, 0.01, ''bloomier'')') = image('petal_build_map(name, value)') AS map_defaults;
+  image('petal_build_map(name, value::integer, 0.01, ''bloomier'')') = image('petal_build_map(name, value)')
+    AS map_defaults;
 
 \echo Groups:
 SELECT count(*) AS groups, bool_and(petal_contains(filter, first) AND petal_contains(filter, last)) AS found,
   sum((petal_info(filter)->>'insertions')::bigint) AS insertions
-FROM (SELECT petal_agg(key) AS filter, min(key) AS first, max(key) AS last FROM generate_series(1, 20000) key GROUP BY key / 2) made;
+FROM (SELECT petal_agg(key) AS filter, min(key) AS first, max(key) AS last FROM generate_series(1, 20000) key
+  GROUP BY key / 2) made;
 SET enable_hashagg = off;
 SELECT count(*) AS groups, bool_and(petal_contains(filter, first) AND petal_contains(filter, last)) AS found
-FROM (SELECT petal_agg(key, 10) AS filter, min(key) AS first, max(key) AS last FROM generate_series(1, 20000) key GROUP BY key / 2) made;
+FROM (SELECT petal_agg(key, 10) AS filter, min(key) AS first, max(key) AS last FROM generate_series(1, 20000) key
+  GROUP BY key / 2) made;
 RESET enable_hashagg;
-SELECT part, petal_info(petal_agg(key))->>'insertions' AS keys, petal_info(petal_build_map(key, value))->>'insertions' AS entries,
+SELECT part, petal_info(petal_agg(key))->>'insertions' AS keys, petal_info(petal_build_map(key,
+  value))->>'insertions' AS entries,
   petal_agg(key) FILTER (WHERE part = 3) IS NULL AS without
 FROM numbers GROUP BY GROUPING SETS ((part), ()) ORDER BY part;
 SELECT count(*) AS sets, count(DISTINCT md5(petal_bytes(filter))) AS filters
 FROM (SELECT petal_agg(key) AS filter FROM numbers WHERE key <= 100 GROUP BY CUBE (part, key % 2)) made;
-SELECT count(*) FROM (SELECT part, petal_agg(key) AS filter FROM numbers GROUP BY part HAVING petal_agg(key) @> 5) with_5;
+SELECT count(*) FROM (SELECT part, petal_agg(key) AS filter FROM numbers
+  GROUP BY part HAVING petal_agg(key) @> 5) with_5;
 
 \echo Windows: a filter ends with its final function, and a union does not.
-SELECT said('SELECT petal_agg(key) OVER () FROM numbers') AS agg, said('SELECT petal_build_map(key, value) OVER () FROM numbers') AS map;
+SELECT said('SELECT petal_agg(key) OVER () FROM numbers') AS agg,
+  said('SELECT petal_build_map(key, value) OVER () FROM numbers') AS map;
 SELECT bool_and((petal_info(filter)->>'insertions')::bigint = 2000 * place) AS running, count(*) AS rows
 FROM (SELECT place, petal_merge_agg(part) OVER (ORDER BY place) AS filter
-      FROM (SELECT (key - 1) / 2000 + 1 AS place, petal_agg(key, 20000) AS part FROM numbers GROUP BY 1) parts) unions;
+      FROM (SELECT (key - 1) / 2000 + 1 AS place, petal_agg(key, 20000) AS part FROM numbers
+        GROUP BY 1) parts) unions;
 SELECT bool_and((petal_estimate(filter) BETWEEN 3600 AND 4400) = (place > 1)) AS moving
 FROM (SELECT place, petal_merge_agg(part) OVER (ORDER BY place ROWS 1 PRECEDING) AS filter
-      FROM (SELECT (key - 1) / 2000 + 1 AS place, petal_agg(key, 20000) AS part FROM numbers GROUP BY 1) parts) unions;
+      FROM (SELECT (key - 1) / 2000 + 1 AS place, petal_agg(key, 20000) AS part FROM numbers
+        GROUP BY 1) parts) unions;
 
 \echo Arguments that change, of which each row has its say:
 SELECT said(format('SELECT petal_agg(key, %s) FROM numbers', arguments)) AS answer
-FROM unnest(ARRAY['key', 'CASE WHEN key < 9 THEN 10 END', 'CASE WHEN key > 9 THEN 10 END', 'CASE WHEN key < 9 THEN 10 ELSE -1 END',
+FROM unnest(ARRAY['key', 'CASE WHEN key < 9 THEN 10 END', 'CASE WHEN key > 9 THEN 10 END',
+  'CASE WHEN key < 9 THEN 10 ELSE -1 END',
   '10, key / 40000.0', '10, CASE WHEN key < 9 THEN 0.5 END', '10, CASE WHEN key > 9 THEN 0.5 END',
   '10, CASE WHEN key > 9 THEN ''NaN'' ELSE 0.5 END', '10, 0.5, CASE WHEN key < 9 THEN ''bloom'' END',
   '10, 0.5, CASE WHEN key > 9 THEN ''bloom'' END', '10, 0.5, CASE WHEN key > 9 THEN ''bloom'' ELSE ''blocked'' END',
@@ -78,23 +90,29 @@ FROM unnest(ARRAY['key', 'CASE WHEN key < 9 THEN 10 END', 'CASE WHEN key > 9 THE
   '10, 0.1, CASE WHEN key > 9 THEN ''bloo'' ELSE ''bloom'' END']) arguments;
 SELECT said('SELECT petal_info(petal_agg(CASE WHEN key > 3 THEN key END, CASE WHEN key > 3 THEN 100 ELSE 5 END))->''capacity'' FROM numbers')
   AS of_rows_with_keys;
-SELECT said('SELECT count(petal_agg) FROM (SELECT petal_agg(key, part + 1) FROM numbers GROUP BY part) made') AS other_in_each_group;
+SELECT said('SELECT count(petal_agg) FROM (SELECT petal_agg(key, part + 1) FROM numbers GROUP BY part) made')
+  AS other_in_each_group;
 
 \echo Arguments that are wrong:
 SELECT said(format('SELECT petal_agg(key, %s) FROM numbers', arguments)) AS answer
-FROM unnest(ARRAY['-1', '-9223372036854775808', '10, 0', '10, 1', '10, -0.1', '10, 2', '10, ''NaN''', '10, ''Infinity''', '10, 1e-300',
+FROM unnest(ARRAY['-1', '-9223372036854775808', '10, 0', '10, 1', '10, -0.1', '10, 2', '10, ''NaN''',
+  '10, ''Infinity''', '10, 1e-300',
   '10, 0.01, ''''', '10, 0.01, ''Bloom''', '10, 0.01, ''bloom ''', '10, 0.01, ''bloomier''', '10, 0.01, ''iblt''',
-  '10, 0.01, repeat(''x'', 31)', '10, 0.01, repeat(''x'', 1000)', '100000000000, 0.01', '9223372036854775807, 0.5']) arguments;
+  '10, 0.01, repeat(''x'', 31)', '10, 0.01, repeat(''x'', 1000)', '100000000000, 0.01',
+    '9223372036854775807, 0.5']) arguments;
 
 \echo A capacity that was too small: more false positives, or a refusal.
-SELECT said(format('SELECT petal_info(petal_agg(key, 10, 0.01, %L))->>''insertions'' FROM numbers WHERE key <= 1000', kind)) AS answer
+SELECT said(format('SELECT petal_info(petal_agg(key, 10, 0.01, %L))->>''insertions'' FROM numbers WHERE key <= 1000',
+  kind)) AS answer
 FROM unnest(ARRAY['bloom', 'cuckoo', 'quotient', 'fuse', 'scalable', 'hash_compaction']) kind;
 
 \echo Unions:
-CREATE TABLE parts AS SELECT part, petal_agg(key, 20000) AS filter, petal_agg(key) AS small FROM numbers GROUP BY part;
+CREATE TABLE parts AS SELECT part, petal_agg(key, 20000) AS filter, petal_agg(key) AS small FROM numbers
+  GROUP BY part;
 SELECT md5(petal_bytes(petal_merge_agg(filter))) = image('petal_agg(key, 20000)') AS union,
   petal_merge_agg(filter) FILTER (WHERE part > 9) IS NULL AS none,
-  md5(petal_bytes(petal_merge_agg(CASE WHEN part <> 3 THEN filter END))) = image('petal_agg(key, 20000)', 'WHERE part <> 3') AS nulls
+  md5(petal_bytes(petal_merge_agg(CASE WHEN part <> 3 THEN filter END))) = image('petal_agg(key, 20000)',
+    'WHERE part <> 3') AS nulls
 FROM parts;
 SELECT said(query) FROM unnest(ARRAY[
   'SELECT petal_merge_agg(CASE WHEN part = 3 THEN small ELSE filter END ORDER BY part) FROM parts',
@@ -135,15 +153,21 @@ CREATE TABLE wide AS SELECT key, repeat('x', 500) AS filler FROM numbers;
 ALTER TABLE wide SET (parallel_workers = 3);
 ALTER TABLE numbers SET (parallel_workers = 3);
 ALTER TABLE parts SET (parallel_workers = 2);
-SELECT made, in_parallel(made) AS answer FROM unnest(ARRAY['petal_agg(key)', 'petal_agg(key, 20000)', 'petal_agg(name)',
+SELECT made, in_parallel(made) AS answer FROM unnest(ARRAY['petal_agg(key)', 'petal_agg(key, 20000)',
+  'petal_agg(name)',
   'petal_agg(name, 20000)', 'petal_agg(key, 20000, 0.001)', 'petal_agg(key, NULL, 0.001, ''bloom'')',
-  'petal_agg(key, 20000, 0.01, ''fuse'')', 'petal_agg(key, 0, 0.01, ''fuse'')', 'petal_agg(name, NULL, 0.01, ''ribbon'')',
+  'petal_agg(key, 20000, 0.01, ''fuse'')', 'petal_agg(key, 0, 0.01, ''fuse'')',
+    'petal_agg(name, NULL, 0.01, ''ribbon'')',
   'petal_agg(key, 20000, 0.01, ''counting'')', 'petal_agg(key, 20000, 0.01, ''golomb'')',
-  'petal_build_map(key, value)', 'petal_build_map(name, value, 0.001)', 'petal_build_map(key, value, NULL, ''retrieval'')',
-  'petal_agg(CASE WHEN part = 1 THEN key END)', 'petal_agg(nullif(part, part))', 'petal_agg(key) FILTER (WHERE part > 3)',
-  'petal_agg(CASE WHEN key = 20000 THEN -1 ELSE key END)', 'petal_agg(key, -1)', 'petal_agg(key, 10, 2)', 'petal_build_map(1, part)']) made
+  'petal_build_map(key, value)', 'petal_build_map(name, value, 0.001)',
+    'petal_build_map(key, value, NULL, ''retrieval'')',
+  'petal_agg(CASE WHEN part = 1 THEN key END)', 'petal_agg(nullif(part, part))',
+    'petal_agg(key) FILTER (WHERE part > 3)',
+  'petal_agg(CASE WHEN key = 20000 THEN -1 ELSE key END)', 'petal_agg(key, -1)', 'petal_agg(key, 10, 2)',
+    'petal_build_map(1, part)']) made
 WHERE made !~ 'key, part' AND made <> 'petal_build_map(1, part)';
-SELECT in_parallel('petal_merge_agg(filter)', 'parts') AS union, in_parallel('petal_agg(key, 20000)', 'wide') AS pages,
+SELECT in_parallel('petal_merge_agg(filter)', 'parts') AS union, in_parallel('petal_agg(key, 20000)', 'wide')
+  AS pages,
   in_parallel('petal_agg(key)', 'wide') AS pages_without;
 SELECT regexp_replace(in_parallel('petal_build_map(1, value)'), 'values, .*', 'values') AS two_values;
 
@@ -176,7 +200,8 @@ BEGIN
     '\d+(\.\d+)?|\m(bloom|fuse|bloomier|retrieval)\M', '...', 'g');
 END
 $$;
-SELECT made, of_workers(made) AS answer FROM unnest(ARRAY['petal_agg(key, 100 + worker())', 'petal_agg(key, NULL, 0.1 + worker() / 1e8)',
+SELECT made, of_workers(made) AS answer FROM unnest(ARRAY['petal_agg(key, 100 + worker())',
+  'petal_agg(key, NULL, 0.1 + worker() / 1e8)',
   'petal_agg(key, 100, NULL, CASE WHEN worker() > 0 AND key = 2 THEN ''bloom'' ELSE ''fuse'' END)',
   'petal_build_map(key, 1, 0.1 + worker() / 1e8)',
   'petal_build_map(key, 1, NULL, CASE WHEN worker() > 0 AND key = 2 THEN ''bloomier'' ELSE ''retrieval'' END)']) made;
@@ -188,7 +213,8 @@ SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
 SELECT plan_of('SELECT part, petal_agg(key) FROM numbers GROUP BY part') ~ 'Finalize.*Partial' AS parallel;
-CREATE TEMPORARY TABLE grouped AS SELECT part, petal_agg(key) AS filter, petal_build_map(name, value) AS map, petal_agg(name, 5000) AS names
+CREATE TEMPORARY TABLE grouped AS SELECT part, petal_agg(key) AS filter, petal_build_map(name, value) AS map,
+  petal_agg(name, 5000) AS names
   FROM numbers GROUP BY part;
 COMMIT;
 SET max_parallel_workers_per_gather = 0;

@@ -34,7 +34,8 @@ CREATE TABLE checked AS
 
 \echo Kinds, each with and without a capacity, of numbers and of text:
 SELECT count(DISTINCT kind) >= 20 AS many_kinds, bool_and(kind IN (SELECT kind FROM checked
-  WHERE petal_info(filter)->>'kind' = kind)) AS as_asked, count(*) = 4 * count(DISTINCT kind) AS all_made FROM checked;
+  WHERE petal_info(filter)->>'kind' = kind)) AS as_asked, count(*) = 4 * count(DISTINCT kind) AS all_made
+    FROM checked;
 
 \echo Keys that are not found, which would be an error:
 SELECT kind, capacity, of_text FROM checked WHERE found(filter, 1, 2000, of_text) <> 2000;
@@ -51,7 +52,8 @@ SELECT kind, capacity, of_text, petal_info(filter)->'statistics'->>'false_positi
 WHERE (petal_info(filter)->'statistics'->>'false_positive_rate')::double precision > 0.0115;
 
 \echo Capacities and insertions:
-SELECT kind, capacity, petal_info(filter)->>'capacity' AS is, petal_info(filter)->>'insertions' AS insertions FROM checked
+SELECT kind, capacity, petal_info(filter)->>'capacity' AS is, petal_info(filter)->>'insertions' AS insertions
+  FROM checked
 WHERE petal_info(filter)->>'insertions' <> '2000' OR (petal_info(filter)->>'capacity')::bigint < 2000;
 
 \echo Estimates of 2000 keys, for kinds that estimate:
@@ -62,7 +64,8 @@ WHERE abs(estimate - 2000) > 100;
 
 \echo Rates from 0.5 down, of the default kind:
 SELECT rate, found(filter, 1, 2000, false) AS found,
-  fits(found(filter, 1000001, 1020000, false), (petal_info(filter)->'statistics'->>'false_positive_rate')::float8) AS fits
+  fits(found(filter, 1000001, 1020000, false), (petal_info(filter)->'statistics'->>'false_positive_rate')::float8)
+    AS fits
 FROM (VALUES (0.5), (0.1), (0.001), (0.00001)) wanted(rate),
   LATERAL (SELECT petal_agg(key, 2000, rate) AS filter FROM generate_series(1, 2000) key) made;
 
@@ -73,7 +76,8 @@ FROM (SELECT petal_agg(key % 500 + 1) AS filter FROM generate_series(1, 5000) ke
 \echo Counts:
 SELECT key, petal_count(filter, key) AS number, petal_count(texts, 'key ' || key) AS of_text
 FROM (SELECT petal_agg(least(key, 3), 100, 0.0001, 'counting') AS filter,
-             petal_agg('key ' || least(key, 3), 100, 0.0001, 'counting') AS texts FROM generate_series(1, 10) key) made,
+             petal_agg('key ' || least(key, 3), 100, 0.0001, 'counting') AS texts FROM generate_series(1,
+               10) key) made,
      generate_series(1, 4) key;
 
 \echo Unions:
@@ -82,7 +86,8 @@ SELECT found(petal_merge_agg(filter), 1, 2000, false) AS all_found,
        petal_bytes(petal_merge_agg(filter)) = petal_bytes(petal_merge(petal_merge(
          (SELECT filter FROM parts WHERE part = 0), (SELECT filter FROM parts WHERE part = 1)),
          (SELECT filter FROM parts WHERE part = 2))) AS same,
-       petal_bytes(petal_merge_agg(filter)) = petal_bytes((SELECT petal_agg(key, 2000) FROM generate_series(1, 2000) key))
+       petal_bytes(petal_merge_agg(filter)) = petal_bytes((SELECT petal_agg(key, 2000) FROM generate_series(1,
+         2000) key))
          AS same_as_one
 FROM parts;
 

@@ -12,7 +12,8 @@ BEGIN
   RETURN coalesce(answer, 'NULL');
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' AND SQLSTATE <> '42883' THEN ' HINT: ' || hint ELSE '' END;
+  RETURN SQLSTATE || ' ' || SQLERRM || CASE WHEN hint <> '' AND SQLSTATE <> '42883' THEN ' HINT: ' || hint ELSE ''
+    END;
 END
 $$;
 CREATE DOMAIN number_domain AS bigint CHECK (VALUE < 1000000);
@@ -44,7 +45,8 @@ FROM written GROUP BY 1 ORDER BY 1;
 SELECT a.same_key AS of_filter, b.same_key AS asked, count(*),
   bool_and(said(format('SELECT petal_contains(%L::petal, %s)', filter_of(a.key), b.key)) = same::text) AS contains,
   bool_and(said(format('SELECT %L::petal @> %s', filter_of(a.key), b.key)) = same::text) AS operator,
-  bool_and(said(format('SELECT petal_get(petal_build_map(%s, 7, 1e-9), %s) FROM generate_series(1, 2)', a.key, b.key)) =
+  bool_and(said(format('SELECT petal_get(petal_build_map(%s, 7, 1e-9), %s) FROM generate_series(1, 2)', a.key,
+    b.key)) =
            CASE WHEN same THEN '7' ELSE 'NULL' END) AS get,
   bool_and(said(format('SELECT petal_count(petal_agg(%s, 10, 1e-9, ''counting''), %s) FROM generate_series(1, 2)',
                        a.key, b.key)) = CASE WHEN same THEN '2' ELSE '0' END) AS count
@@ -52,44 +54,54 @@ FROM written a, written b, LATERAL (SELECT a.same_key = b.same_key) compared(sam
 
 \echo The number 5 is not the text 5, and the empty key is a key:
 SELECT petal_contains(petal_agg(5, 10, 1e-9), '5') AS text, petal_contains(petal_agg('5', 10, 1e-9), 5) AS number,
-  petal_contains(petal_agg('', 10, 1e-9), '') AS empty, petal_contains(petal_agg('', 10, 1e-9), '\x'::bytea) AS no_bytes,
+  petal_contains(petal_agg('', 10, 1e-9), '') AS empty, petal_contains(petal_agg('', 10, 1e-9), '\x'::bytea)
+    AS no_bytes,
   petal_contains(petal_agg('', 10, 1e-9), 0) AS zero;
 
 \echo Blanks, cases and letters with several forms are what their bytes are:
-SELECT petal_contains(petal_agg('key', 10, 1e-9), 'key ') AS blank, petal_contains(petal_agg('key', 10, 1e-9), 'Key') AS case,
+SELECT petal_contains(petal_agg('key', 10, 1e-9), 'key ') AS blank, petal_contains(petal_agg('key', 10, 1e-9), 'Key')
+  AS case,
   petal_contains(petal_agg(U&'\00E9', 10, 1e-9), U&'e\0301') AS composed,
   petal_contains(petal_agg(U&'\00E9', 10, 1e-9), '\xc3a9'::bytea) AS utf8;
 
 \echo Long keys, also from a table, compressed and not:
 CREATE TABLE long (id integer, key text, bytes bytea, plain text);
 ALTER TABLE long ALTER COLUMN plain SET STORAGE EXTERNAL;
-INSERT INTO long SELECT id, repeat(id::text, 10000), convert_to(repeat(id::text, 10000), 'UTF8'), repeat(id::text, 10000)
+INSERT INTO long SELECT id, repeat(id::text, 10000), convert_to(repeat(id::text, 10000), 'UTF8'), repeat(id::text,
+  10000)
   FROM generate_series(100, 120) id;
 SELECT bool_and(petal_contains(texts, key) AND petal_contains(texts, bytes) AND petal_contains(texts, plain) AND
                 petal_contains(texts, repeat(id::text, 10000))) AS found,
   bool_or(petal_contains(texts, key || ' ')) AS others, bool_and(same) AS same
 FROM long, (SELECT petal_agg(key, 100, 1e-9) AS texts,
               petal_bytes(petal_agg(key, 100, 1e-9)) = petal_bytes(petal_agg(bytes, 100, 1e-9)) AND
-              petal_bytes(petal_agg(key, 100, 1e-9)) = petal_bytes(petal_agg(plain, 100, 1e-9)) AS same FROM long) made;
+              petal_bytes(petal_agg(key, 100, 1e-9)) = petal_bytes(petal_agg(plain, 100, 1e-9)) AS same
+                FROM long) made;
 
 \echo Types that make no keys, in petal_agg:
 CREATE TABLE refused (place serial, key text);
 INSERT INTO refused (key) VALUES ('1.5::real'), ('1.5::double precision'), ('1.5'), ('5::numeric'), ('now()'),
   ('now()::timestamp'), ('current_date'), ('''1:00''::time'), ('''1:00''::timetz'), ('interval ''1 day'''),
   ('''red''::colour'), ('''a''::char(4)'), ('''a''::character(1)'), ('true'), ('''1.2.3.4''::inet'),
-  ('''1.2.3.0/24''::cidr'), ('5::oid'), ('''pg_class''::regclass'), ('ARRAY[1, 2]'), ('ARRAY[''a'']'), ('''{}''::jsonb'),
-  ('''{}''::json'), ('row(1, 2)'), ('row(1, 2)::pair'), ('5::money'), ('B''101'''), ('point(1, 2)'), ('int4range(1, 2)'),
+  ('''1.2.3.0/24''::cidr'), ('5::oid'), ('''pg_class''::regclass'), ('ARRAY[1, 2]'), ('ARRAY[''a'']'),
+    ('''{}''::jsonb'),
+  ('''{}''::json'), ('row(1, 2)'), ('row(1, 2)::pair'), ('5::money'), ('B''101'''), ('point(1, 2)'),
+    ('int4range(1, 2)'),
   ('''a''::tsvector'), ('5::real_domain'), ('''a''::char_domain'), ('petal_agg_none()'), ('-1'), ('-1::smallint'),
   ('-9223372036854775808'), ('-5::number_domain');
-SELECT place, said(format('SELECT petal_agg(%s)', key)) AS answer FROM refused WHERE key <> 'petal_agg_none()' ORDER BY place;
+SELECT place, said(format('SELECT petal_agg(%s)', key)) AS answer FROM refused
+  WHERE key <> 'petal_agg_none()' ORDER BY place;
 
 \echo The other functions refuse the same, with their own names:
 SELECT key, function, said(format(query, key)) AS answer
 FROM refused, (VALUES
-  ('petal_agg', 'SELECT petal_agg(%s)'), ('petal_agg', 'SELECT petal_agg(%s, 10)'), ('petal_agg', 'SELECT petal_agg(%s, 10, 0.1)'),
+  ('petal_agg', 'SELECT petal_agg(%s)'), ('petal_agg', 'SELECT petal_agg(%s, 10)'), ('petal_agg',
+    'SELECT petal_agg(%s, 10, 0.1)'),
   ('petal_agg', 'SELECT petal_agg(%s, 10, 0.1, ''bloom'')'), ('petal_build_map', 'SELECT petal_build_map(%s, 1)'),
-  ('petal_build_map', 'SELECT petal_build_map(%s, 1, 0.1)'), ('petal_build_map', 'SELECT petal_build_map(%s, 1, 0.1, ''bloomier'')'),
-  ('petal_contains', 'SELECT petal_contains((SELECT petal_agg(1)), %s)'), ('petal_contains', 'SELECT (SELECT petal_agg(1)) @> %s'),
+  ('petal_build_map', 'SELECT petal_build_map(%s, 1, 0.1)'), ('petal_build_map',
+    'SELECT petal_build_map(%s, 1, 0.1, ''bloomier'')'),
+  ('petal_contains', 'SELECT petal_contains((SELECT petal_agg(1)), %s)'), ('petal_contains',
+    'SELECT (SELECT petal_agg(1)) @> %s'),
   ('petal_count', 'SELECT petal_count((SELECT petal_agg(1, 1, 0.1, ''counting'')), %s)'),
   ('petal_get', 'SELECT petal_get((SELECT petal_build_map(1, 1)), %s)')) asked(function, query)
 WHERE key <> 'petal_agg_none()' AND said(format(query, key)) <>
@@ -109,7 +121,8 @@ SELECT said('SELECT count(*) FROM columns WHERE petal_agg_filter @> c') LIKE '42
   said('SELECT count(*) FROM columns, (SELECT petal_agg(v) AS filter FROM columns) made WHERE filter @> v') AS found;
 
 \echo A key that is NULL:
-SELECT petal_contains(filter, NULL) AS literal, petal_contains(filter, NULL::bigint) AS number, filter @> NULL::text AS text,
+SELECT petal_contains(filter, NULL) AS literal, petal_contains(filter, NULL::bigint) AS number, filter @> NULL::text
+  AS text,
   petal_contains(NULL, 5) AS no_filter
 FROM (SELECT petal_agg(5) AS filter) made;
 
@@ -129,18 +142,25 @@ SET plan_cache_mode = force_generic_plan;
 EXECUTE ask(5);
 EXECUTE ask_text('5');
 RESET plan_cache_mode;
-CREATE FUNCTION asked(filter petal, key anyelement) RETURNS boolean LANGUAGE sql AS 'SELECT petal_contains(filter, key)';
-CREATE FUNCTION asked_too(filter petal, key anyelement) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN filter @> key; END';
+CREATE FUNCTION asked(filter petal, key anyelement) RETURNS boolean LANGUAGE sql
+  AS 'SELECT petal_contains(filter, key)';
+CREATE FUNCTION asked_too(filter petal, key anyelement) RETURNS boolean LANGUAGE plpgsql
+  AS 'BEGIN RETURN filter @> key; END';
 SELECT asked(filter, 5) AS integer, asked(filter, 5::bigint) AS bigint, asked(texts, 'key'::name) AS name,
-  asked(texts, 'key'::varchar) AS varchar, asked_too(filter, 5::smallint) AS smallint, asked_too(texts, 'key'::name) AS name_too,
+  asked(texts, 'key'::varchar) AS varchar, asked_too(filter, 5::smallint) AS smallint, asked_too(texts, 'key'::name)
+    AS name_too,
   asked_too(texts, 'key'::text_domain) AS domain
 FROM (SELECT petal_agg(5, 10, 1e-9) AS filter, petal_agg('key', 10, 1e-9) AS texts) made;
-SELECT said('SELECT asked((SELECT petal_agg(5)), 5.5)') AS sql, said('SELECT asked_too((SELECT petal_agg(5)), 5.5)') AS plpgsql;
+SELECT said('SELECT asked((SELECT petal_agg(5)), 5.5)') AS sql, said('SELECT asked_too((SELECT petal_agg(5)), 5.5)')
+  AS plpgsql;
 
 \echo Functions of aggregates are not called alone:
-SELECT left(said(query), 5) IN ('42883', '42846', '0A000') AS refused FROM unnest(ARRAY['SELECT petal_agg_transition(NULL::internal, 5)', 'SELECT petal_agg_final(NULL)',
-  'SELECT petal_agg_serialize(NULL)', 'SELECT petal_agg_deserialize(''\x00'', NULL)', 'SELECT petal_agg_combine(NULL, NULL)',
-  'SELECT petal_map_final(NULL)', 'SELECT petal_map_combine(NULL, NULL)', 'SELECT petal_map_deserialize(''\x00'', NULL)',
+SELECT left(said(query), 5) IN ('42883', '42846', '0A000') AS refused
+  FROM unnest(ARRAY['SELECT petal_agg_transition(NULL::internal, 5)', 'SELECT petal_agg_final(NULL)',
+  'SELECT petal_agg_serialize(NULL)', 'SELECT petal_agg_deserialize(''\x00'', NULL)',
+    'SELECT petal_agg_combine(NULL, NULL)',
+  'SELECT petal_map_final(NULL)', 'SELECT petal_map_combine(NULL, NULL)',
+    'SELECT petal_map_deserialize(''\x00'', NULL)',
   'SELECT petal_merge_final(NULL)', 'SELECT petal_merge_combine(NULL, NULL)',
   'SELECT petal_merge_deserialize(''\x00'', NULL)']) query;
 

@@ -16,7 +16,8 @@ $$;
 
 \echo Wrong values of 2000 keys, for each kind:
 CREATE TABLE maps AS
-  SELECT kind, petal_build_map(key, 7 * key, rate, kind) AS numbers, petal_build_map(key::text, 7 * key, rate, kind) AS texts
+  SELECT kind, petal_build_map(key, 7 * key, rate, kind) AS numbers, petal_build_map(key::text, 7 * key, rate, kind)
+    AS texts
   FROM generate_series(1, 2000) key, 
     (VALUES ('bloomier', 0.01), ('retrieval', NULL), ('mutable_bloomier', 0.01)) wanted(kind, rate) GROUP BY kind;
 SELECT kind, count(*) FILTER (WHERE petal_get(numbers, key) IS DISTINCT FROM 7 * key) AS numbers,
@@ -39,7 +40,8 @@ SELECT said(format('SELECT petal_get(petal_build_map(key, %s), 5) FROM generate_
 FROM unnest(ARRAY[0, 1, 255, 256, 4294967296, 9223372036854775807]) value;
 
 \echo Rows without a key or a value are left out, and a map without rows is NULL:
-SELECT petal_get(map, 1) AS one, petal_get(map, 2) AS two, petal_get(map, 3) AS three, petal_info(map)->>'insertions' AS keys
+SELECT petal_get(map, 1) AS one, petal_get(map, 2) AS two, petal_get(map, 3) AS three, petal_info(map)->>'insertions'
+  AS keys
 FROM (SELECT petal_build_map(key, value, 0.000001) AS map
       FROM (VALUES (1, 10), (2, NULL), (NULL, 30), (3, 0), (NULL, NULL)) row(key, value)) built;
 SELECT petal_build_map(key, NULL) IS NULL AS no_values, petal_build_map(NULL, key) IS NULL AS no_keys
@@ -53,7 +55,8 @@ SELECT said('SELECT petal_build_map(''one'', key) FROM generate_series(1, 2) key
 
 \echo Arguments:
 SELECT said(format('SELECT petal_build_map(key, %s) FROM generate_series(1, 9) key', arguments)) AS answer
-FROM unnest(ARRAY['-1', '-9223372036854775808', '1, 0', '1, 1', '1, ''NaN''', '1, -0.5', '1, 1e-30', '1, 0.01, ''bloom''',
+FROM unnest(ARRAY['-1', '-9223372036854775808', '1, 0', '1, 1', '1, ''NaN''', '1, -0.5', '1, 1e-30',
+  '1, 0.01, ''bloom''',
   '1, 0.01, ''none''', '1, 0.01, ''''', 'key, CASE WHEN key < 5 THEN 0.01 ELSE 0.02 END',
   'key, 0.01, CASE WHEN key < 5 THEN ''bloomier'' ELSE ''retrieval'' END',
   'key, CASE WHEN key < 5 THEN 0.01 END']) arguments;

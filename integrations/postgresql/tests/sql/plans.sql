@@ -19,7 +19,8 @@ SELECT petal_version() = extversion AS same FROM pg_extension WHERE extname = 'p
 
 \echo A plan names the kinds that fit, each once, the smallest first:
 SELECT count(*) >= 20 AS many, count(*) = count(DISTINCT kind) AS once, bool_and(bytes >= before) AS sorted,
-  bool_and(rate <= 0.01 AND rate > 0) AS rates, bool_and(bits > 6 AND bits < 1000) AS bits, bool_and(lines > 0) AS lines,
+  bool_and(rate <= 0.01 AND rate > 0) AS rates, bool_and(bits > 6 AND bits < 1000) AS bits, bool_and(lines > 0)
+    AS lines,
   count(*) FILTER (WHERE is_built) AS built
 FROM (SELECT planned->>'kind' AS kind, (planned->>'bytes')::bigint AS bytes,
              lag((planned->>'bytes')::bigint, 1, 0) OVER (ORDER BY place) AS before,
@@ -44,7 +45,8 @@ SELECT (petal_plan(100000, 0.1)->0->>'bytes')::bigint < (petal_plan(100000, 0.00
 \echo Arguments:
 SELECT said(format('SELECT jsonb_array_length(petal_plan(%s)) > 5', arguments)) AS answer
 FROM unnest(ARRAY['0', '1', '-1', 'NULL', '1000, NULL', '1000, 0', '1000, 1', '1000, -0.1', '1000, ''NaN''',
-  '1000, ''Infinity''', '1000, 1e-30', '9223372036854775807', '1000000000000', '1000, false_positive_rate => 0.3']) arguments;
+  '1000, ''Infinity''', '1000, 1e-30', '9223372036854775807', '1000000000000',
+    '1000, false_positive_rate => 0.3']) arguments;
 
 \echo petal_info of filters and maps:
 SELECT info - 'statistics' AS info, info->'statistics'->'saturated' AS saturated,
