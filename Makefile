@@ -18,7 +18,7 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 .PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-postgresql test-node test-wasm test-web fuzz mutants planted soak
 .PHONY: python test-python wheels test-wheels
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
-.PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-universes bench-indexes
+.PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-postgresql bench-universes bench-indexes
 
 # REDIS=1: the command with `petal redis`, which brings TLS along.
 build: ## compile libpetal.so and libpetal.a into build/lib, and the command petal (the default)
@@ -395,6 +395,12 @@ bench-go: ## the Go packages beside other Go libraries, as benchstat sums it up
 	@bindings/go/bench/run.sh "$(BUILD)" "$(TARGET)/go" $(BENCH)
 
 # PETAL_REDISBLOOM=/path/of/redisbloom.so: compared with that module instead.
+# ROWS=1000000: of a smaller table.
+bench-postgresql: ## the extension for PostgreSQL beside the server's own functions, over 10^7 rows
+	@cmake/requirements.sh test-postgresql
+	@$(MAKE) --no-print-directory build
+	@integrations/postgresql/tests/run.sh "$(BUILD)" "$(TARGET)/postgresql" --bench $(ROWS)
+
 bench-redis: ## the module's commands beside the server's own: keys a second, memory, and how long others wait
 	@cmake/requirements.sh test-redis
 	@$(MAKE) --no-print-directory redis

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh BUILD WORK [--soak] [WORD]...: tests the extension for PostgreSQL, over the library that `make` built in BUILD.
+# run.sh BUILD WORK [--soak] [WORD]... | --bench [ROWS]: tests the extension for PostgreSQL, over the library that `make` built in BUILD.
 # WORK keeps what was compiled. Ends with the line "N passed, M failed".
 #
 # The server is a copy of this system's, in a folder of its own with its own data, which answers on a socket there and
@@ -7,7 +7,8 @@
 # PostgreSQL.
 #
 # pg_regress compares what the files of tests/sql print with tests/expected, and the checks of tests/suite follow. With
-# WORDs only checks that have one of these words in their names, and with --soak longer ones.
+# WORDs only checks that have one of these words in their names, and with --soak longer ones. With --bench the figures of
+# bench/bench.sh instead.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -68,6 +69,8 @@ compile() {
     mkdir "$work/extension"
     cp -R "$here/Makefile" "$here/exports.map" "$here/src" "$here/tests" "$work/extension"
     cp "$here"/*.control "$here"/*.sql "$work/extension"
+    # What somebody compiled there may be older than the sources.
+    find "$work/extension" \( -name '*.o' -o -name '*.bc' \) -delete
     PKG_CONFIG_PATH=$(dirname "$(find "$work/prefix" -name petal-static.pc)")
     export PKG_CONFIG_PATH
     step='make'
@@ -133,6 +136,20 @@ regress() {
 }
 
 # The checks in Python, which say what they did and count in their last line.
+# What docs/sql.md shows.
+page() {
+    as_server "$programs/createdb" page
+    if python3 "$here/../sql_page.py" postgresql "$programs/psql" -XAtq -d page -v ON_ERROR_STOP=1 >"$work/page.log" 2>&1
+    then
+        echo "ok: docs/sql.md"
+        passed=$((passed + 1))
+    else
+        echo "FAILED: docs/sql.md"
+        cat "$work/page.log"
+        failed=$((failed + 1))
+    fi
+}
+
 suite() {
     status=0
     PETAL_PREFIX=$work/prefix PETAL_HOME=$home PETAL_EXTENSION=$here PETAL_SHARED=$home/pg$shared \
@@ -168,7 +185,16 @@ copy_server
 start_server
 passed=0
 failed=0
-[ $# -gt 0 ] || regress
+if [ "${1-}" = --bench ]; then
+    shift
+    "$programs/psql" -Xqc "CREATE EXTENSION petal"
+    "$here/bench/bench.sh" "$programs/psql" "$@"
+    exit 0
+fi
+if [ $# = 0 ]; then
+    regress
+    page
+fi
 suite "$@"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
