@@ -7,8 +7,8 @@
 # PostgreSQL.
 #
 # pg_regress compares what the files of tests/sql print with tests/expected, and the checks of tests/suite follow. With
-# WORDs only checks that have one of these words in their names, and with --soak longer ones. With --bench the figures of
-# bench/bench.sh instead.
+# WORDs only checks that have one of these words in their names, and with --soak longer ones. With --bench the figures
+# of bench/bench.sh instead.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -139,8 +139,8 @@ regress() {
 # What docs/sql.md shows.
 page() {
     as_server "$programs/createdb" page
-    if python3 "$here/../sql_page.py" postgresql "$programs/psql" -XAtq -d page -v ON_ERROR_STOP=1 >"$work/page.log" 2>&1
-    then
+    if python3 "$here/../sql_page.py" postgresql "$programs/psql" -XAtq -d page -v ON_ERROR_STOP=1 \
+        >"$work/page.log" 2>&1; then
         echo "ok: docs/sql.md"
         passed=$((passed + 1))
     else
