@@ -12,10 +12,10 @@ BUILD_REDIS_COMMAND = cmake/cargo.sh build --locked --release -p petal-cli --fea
 
 .DEFAULT_GOAL := build
 .NOTPARALLEL:
-.PHONY: build redis wasm web install uninstall demo clean help header symbols abi licences figures layers
+.PHONY: build redis sqlite wasm web install uninstall demo clean help header symbols abi licences figures layers
 .PHONY: check test test-all test-more test-lint test-rust test-neon test-windows test-musl test-c test-sanitizers test-fuzz test-package test-go
 .PHONY: packages test-packages release
-.PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-postgresql test-node test-wasm test-web fuzz mutants planted soak
+.PHONY: dist test-registries test-dist test-reproducible test-install test-interop test-redis test-postgresql test-sqlite test-node test-wasm test-web fuzz mutants planted soak
 .PHONY: python test-python wheels test-wheels
 .PHONY: soak-redis soak-aarch64 bench bench-pictures bench-quick bench-beside bench-calls bench-inlined bench-verbs
 .PHONY: bench-billion bench-compact bench-wasm bench-formats bench-go bench-redis bench-postgresql bench-universes bench-indexes
@@ -30,6 +30,11 @@ redis: ## compile libpetal_redis.so, the module for Redis and Valkey, into build
 	@cmake/requirements.sh redis
 	@$(CONFIGURE) -B "$(BUILD)" -DPETAL_REDIS=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
 	@cmake --build "$(BUILD)" --target petal_redis
+
+sqlite: ## compile petal_sqlite.so, functions for SQLite, into build/lib; `make install` then installs it too
+	@cmake/requirements.sh sqlite
+	@$(CONFIGURE) -B "$(BUILD)" -DPETAL_SQLITE=ON -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >/dev/null
+	@cmake --build "$(BUILD)" --target petal_sqlite
 
 wasm: ## compile the modules for browsers and Node.js into bindings/wasm/dist
 	@cmake/requirements.sh wasm
@@ -82,6 +87,7 @@ test-more: ## the rest alone: lints, sanitizers, emulators, fuzzing, builds by c
 	@cmake/requirements.sh interop
 	@cmake/requirements.sh test-redis
 	@cmake/requirements.sh test-postgresql
+	@cmake/requirements.sh test-sqlite
 	@MAKE="$(MAKE)" tests/stages.sh more
 
 # PART=first: of this stage and the next ones, what `make test` runs. PART=more: what it leaves to `make test-more`.
@@ -220,6 +226,14 @@ test-postgresql: ## the extension for PostgreSQL, in a server of its own
 	@$(if $(filter more,$(PART)),test -e "$(BUILD)/lib/libpetal.a" ||) $(MAKE) --no-print-directory build
 	@integrations/postgresql/tests/run.sh "$(BUILD)" "$(TARGET)/postgresql" $(POSTGRESQL)
 
+# PART=soak: 10^5 damaged blobs, and every allocation refused once. Node.js too, where better-sqlite3 can be compiled.
+test-sqlite: ## the functions for SQLite, in sqlite3, Python and C programs, damaged blobs and a lack of memory
+	@echo "== $@: integrations/sqlite/tests/run.sh $(PART)"
+	@cmake/requirements.sh test-sqlite
+	@$(MAKE) --no-print-directory sqlite
+	@PETAL_COMMAND="$(abspath $(TARGET))/release/petal" integrations/sqlite/tests/run.sh "$(BUILD)" \
+	  "$(abspath $(TARGET))/sqlite" $(PART)
+
 # Says what it leaves out, and does nothing without Node.js.
 test-node: ## the JavaScript package in Node.js alone, with two of its four modules
 	@echo "== $@: bindings/wasm/test.sh short"
@@ -269,6 +283,7 @@ soak: ## every test of the suite whole, every number of keys built, 10^9 lookups
 	tests/inlined.sh
 	cargo test --locked -p petal-suite --no-default-features --features kinds --test suite -- --include-ignored golden:: kernels::
 	cargo bench --locked -p petal-suite --bench soak -- $(SOAK)
+	$(MAKE) --no-print-directory test-sqlite PART=soak
 	$(MAKE) --no-print-directory test-registries
 	$(MAKE) --no-print-directory dist TARGETS=$$(uname -m)-linux-gnu
 	$(MAKE) --no-print-directory test-dist

@@ -1,10 +1,11 @@
 #!/bin/sh
-# requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|wasm|test-wasm|test-web:
-# checks that what this needs is here, and otherwise says what is missing, with the one command that installs it.
+# requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|sqlite|test-sqlite|
+# wasm|test-wasm|test-web: checks that what this needs is here, and otherwise says what is missing, with the one command
+# that installs it.
 #
-# `make`, `make redis` and `make wasm` never install anything. `make demo` and the tests install what is missing with
-# apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with INSTALL=0. Rust and
-# Node.js are never installed for you. The packages' names are Debian's.
+# `make`, `make redis`, `make sqlite` and `make wasm` never install anything. `make demo` and the tests install what is
+# missing with apt-get if they may: as root, with CI=true or with INSTALL=1 (then through sudo), and never with
+# INSTALL=0. Rust and Node.js are never installed for you. The packages' names are Debian's.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 what=${1:-build}
@@ -87,14 +88,22 @@ check() {
         need pkg-config has pkg-config
         need python3 has python3
         ;;
+    sqlite)
+        need libsqlite3-dev compiles cc sqlite3ext.h c
+        ;;
+    test-sqlite)
+        need libsqlite3-dev compiles cc sqlite3ext.h c
+        need sqlite3 has sqlite3
+        need python3 has python3
+        ;;
     wasm) ;;
     test-wasm) ;;
     test-web)
         need chromium has chromium
         ;;
     *)
-        echo "usage: requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|wasm|\
-test-wasm|test-web" >&2
+        echo "usage: requirements.sh build|demo|test|test-more|interop|windows|redis|test-redis|test-postgresql|\
+sqlite|test-sqlite|wasm|test-wasm|test-web" >&2
         exit 2
         ;;
     esac
@@ -187,7 +196,8 @@ if [ "$(id -u)" = 0 ]; then
     sudo=
 fi
 may_install() {
-    [ "$what" != build ] && [ "$what" != redis ] && [ "$what" != wasm ] && [ -z "$rust" ] && has apt-get || return 1
+    case $what in build | redis | sqlite | wasm) return 1 ;; esac
+    [ -z "$rust" ] && has apt-get || return 1
     case ${INSTALL-} in
     0) return 1 ;;
     1) $root || has sudo ;;

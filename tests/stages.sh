@@ -36,6 +36,7 @@ more)
 120 test-registries PART=sample
 20 release DRY=1
 450 test-go PART=more
+60 test-sqlite
 500 test-redis SERVERS=some
 110 test-postgresql PART=more
 300 test-interop"
