@@ -18,7 +18,7 @@ def checks(words):
     for path in sorted(here.glob("check_*.py")):
         module = importlib.import_module(path.stem)
         for name, check in list(vars(module).items()):
-            if name.startswith("check_") and (not words or any(word in f"{path.stem} {name}" for word in words)):
+            if name.startswith("check_") and (not words or any(word.replace(" ", "_") in f"{path.stem}_{name}" for word in words)):
                 yield f"{path.stem[6:]}: {name[6:].replace('_', ' ')}", check
 
 

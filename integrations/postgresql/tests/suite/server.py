@@ -86,6 +86,11 @@ class Session:
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return [int(re.search(rf"{name}:\s*(\d+) kB", status)[1]) * 1024 for name in ("VmRSS", "VmHWM")]
 
+    def processor_time(self):
+        """The seconds of a processor that the backend has had."""
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def temporary_files(self):
         """The files below pgsql_tmp that the backend has open."""
         found = []
