@@ -51,6 +51,8 @@ void *__real_malloc(size_t);
 void *__real_calloc(size_t, size_t);
 void *__real_realloc(void *, size_t);
 int __real_posix_memalign(void **, size_t, size_t);
+petal_status __real_petal_builder_finish(petal_builder *, petal_filter **, petal_error *);
+petal_status __wrap_petal_builder_finish(petal_builder *, petal_filter **, petal_error *);
 petal_status __real_petal_filter_verify(const petal_filter *, petal_error *);
 void *__wrap_malloc(size_t);
 void *__wrap_calloc(size_t, size_t);
@@ -68,6 +70,15 @@ int __wrap_posix_memalign(void **place, size_t alignment, size_t size) {
 petal_status __wrap_petal_filter_verify(const petal_filter *filter, petal_error *error) {
   verified++;
   return __real_petal_filter_verify(filter, error);
+}
+
+/* The connection that is interrupted when the next build begins. */
+static sqlite3 *interrupted;
+
+petal_status __wrap_petal_builder_finish(petal_builder *builder, petal_filter **filter, petal_error *error) {
+  if (interrupted) sqlite3_interrupt(interrupted);
+  interrupted = NULL;
+  return __real_petal_builder_finish(builder, filter, error);
 }
 
 static sqlite3_mem_methods given;
@@ -225,6 +236,13 @@ static void plain(void) {
          run(db, "SELECT petal_build_map(k, k) FROM t", NULL) == SQLITE_TOOBIG &&
          is(db, "SELECT length(petal_agg(k, 100)) > 0 FROM t", 1), "a result above the limit of lengths is too big");
   sqlite3_limit(db, SQLITE_LIMIT_LENGTH, limit);
+  if (SQLITE_VERSION_NUMBER < 3041000 || sqlite3_libversion_number() < 3041000) {
+    printf("skipped: an interrupt ends a build: SQLite %s does not say that there was one\n", sqlite3_libversion());
+  } else {
+    interrupted = db;
+    report(run(db, "SELECT petal_agg(k, NULL, NULL, 'fuse') FROM t", NULL) == SQLITE_INTERRUPT &&
+           strcmp(sqlite3_errmsg(db), "petal_agg: interrupted") == 0, "an interrupt ends a build");
+  }
   sqlite3_stmt *left = NULL;
   sqlite3_prepare_v2(db, "SELECT petal_agg(k), petal_build_map(k, 1) FROM t GROUP BY k % 3", -1, &left, NULL);
   report(sqlite3_step(left) == SQLITE_ROW, "a statement that is left in the middle");

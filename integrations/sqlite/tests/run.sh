@@ -45,14 +45,16 @@ exports_two_names() {
 links_no_sqlite() {
     ! readelf -d "$extension" | grep 'NEEDED.*sqlite'
 }
-# compile PROGRAM FLAG...: the program that has the functions compiled in.
+# compile PROGRAM FLAG...: the program that has the functions compiled in. $sqlite is what to link instead of the
+# system's SQLite.
 compile() {
     program=$1
     shift
+    # shellcheck disable=SC2086 # a list of words
     cc -std=c11 -g -Wall -Wextra -Werror -Wno-missing-field-initializers "$@" -DSQLITE_CORE -I"$root/include" \
         "$here/embedded.c" "$here/../petal_sqlite.c" "$build/lib/libpetal.a" -o "$work/$program" \
         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=petal_filter_verify \
-        -Wl,--gc-sections -lsqlite3 -lpthread -ldl -lm
+        -Wl,--wrap=petal_builder_finish -Wl,--gc-sections ${sqlite:--lsqlite3} -lpthread -ldl -lm
 }
 embedded() {
     times=3000
@@ -110,6 +112,9 @@ for sql in "$here"/../examples/*.sql; do
     check "sqlite3: examples/$name.sql prints what it says" says_what_it_should
 done
 
+check "sqlite3: docs/sql.md prints what it says" sh -c 'cd "$1" &&
+    python3 "$2/../../sql_page.py" sqlite sqlite3 -batch -bail -cmd ".load $3" :memory:' sh "$work" "$here" "$extension"
+
 # better-sqlite3 is compiled with its own SQLite, which takes minutes.
 node_checks() {
     if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
@@ -129,6 +134,16 @@ node_checks() {
             return
         fi
         touch "$kept/node/ready"
+    fi
+    # Its SQLite is newer than most systems' is.
+    newer=$(find "$kept/node/node_modules/better-sqlite3" -name sqlite3.c | head -n 1)
+    if [ -n "$soak" ] && [ -n "$newer" ]; then
+        cc -O1 -w -c -DSQLITE_THREADSAFE=1 "$newer" -o "$work/sqlite3.o"
+        sqlite=$work/sqlite3.o
+        check "it is compiled into a program with a newer SQLite" compile newer -O2 -I"$(dirname "$newer")"
+        many "with a newer SQLite" "$work/newer" plain
+        many "with a newer SQLite" "$work/newer" refuse
+        many "with a newer SQLite" "$work/newer" damage 3000 4
     fi
     many "better-sqlite3" env NODE_PATH="$kept/node/node_modules" node "$here/better.cjs" "$extension"
 }
