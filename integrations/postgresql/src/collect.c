@@ -21,7 +21,8 @@ typedef struct collected {
   owned *handles;
   wish wanted;
   Oid key_type;
-  /* Numbers that the filter or builder does not have yet. */
+  /* Numbers, or hashes of bytes, that the filter or builder does not have yet. All keys of a group have one type. */
+  bool are_hashes;
   size_t count;
   uint64 numbers[BATCH];
 } collected;
@@ -71,12 +72,25 @@ static void add_batch(collected *state, const petal_keys *keys) {
 }
 
 static void add_numbers(collected *state) {
-  petal_keys keys = petal_keys_u64(state->numbers, state->count);
+  petal_keys keys = state->are_hashes ? petal_keys_hashes(state->numbers, state->count)
+                                      : petal_keys_u64(state->numbers, state->count);
   state->count = 0;
   if (keys.count > 0) add_batch(state, &keys);
 }
 
+static void add_number(collected *state, uint64 number) {
+  state->numbers[state->count++] = number;
+  if (state->count == BATCH) add_numbers(state);
+}
+
+/* A batch of hashes fetches the next keys' cache lines from a filter in advance. A builder only notes them. */
 static void add_bytes(collected *state, const char *bytes, size_t length) {
+  uint64_t hash;
+  if (state->handles->filter && petal_filter_hash(state->handles->filter, bytes, length, &hash) == PETAL_OK) {
+    state->are_hashes = true;
+    add_number(state, hash);
+    return;
+  }
   petal_status status = state->handles->filter
                           ? petal_filter_insert(state->handles->filter, bytes, length, NULL)
                           : petal_builder_add(state->handles->builder, bytes, length);
@@ -107,8 +121,7 @@ Datum petal_sql_agg_transition(PG_FUNCTION_ARGS) {
   }
   sql_key key = key_of(PG_GETARG_DATUM(1), state->key_type, FUNCTION);
   if (key.is_number) {
-    state->numbers[state->count++] = key.number;
-    if (state->count == BATCH) add_numbers(state);
+    add_number(state, key.number);
   } else {
     add_bytes(state, key.bytes, key.length);
   }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh BUILD WORK [--soak] [WORD]... | --bench [ROWS]: tests the extension for PostgreSQL, over the library that `make` built in BUILD.
-# WORK keeps what was compiled. Ends with the line "N passed, M failed".
+# run.sh BUILD WORK [--soak] [WORD]... | --bench [ROWS]: tests the extension for PostgreSQL, over the library that
+# `make` built in BUILD. WORK keeps what was compiled. Ends with the line "N passed, M failed".
 #
 # The server is a copy of this system's, in a folder of its own with its own data, which answers on a socket there and
 # nowhere else. Nothing is installed into the system, and at the end nothing is left. PG_CONFIG names another
