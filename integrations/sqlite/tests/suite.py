@@ -170,6 +170,24 @@ def check_integers_are_those_of_c():
     assert one(db, "SELECT hex(petal_twos_complement(?))", -2) == "FEFFFFFFFFFFFFFF"
 
 
+def check_filters_and_maps_are_those_of_the_python_package():
+    try:
+        import petal as package
+    except ImportError:
+        return "make test-python has not built it for this Python"
+    db = with_keys()
+    for kind in ("blocked", "bloom", "fuse", "ribbon", "counting"):
+        builder = package.Builder(kind=kind, rate=0.002)
+        builder.update(range(1, N + 1))
+        of_python = builder.finish()
+        image = one(db, "SELECT petal_agg(k, NULL, 0.002, ?) FROM t", kind)
+        assert image == bytes(of_python), kind
+        in_sql = [bool(one(db, "SELECT petal_contains(?, ?)", bytes(of_python), k)) for k in range(4 * N)]
+        assert in_sql == list(package.Filter.from_bytes(image).contains(range(4 * N))), kind
+    values = package.Map.from_bytes(one(db, "SELECT petal_build_map(name, k) FROM t"))
+    assert [values[f"key {i}"] for i in range(1, N + 1)] == list(range(1, N + 1))
+
+
 def close(one, other):
     if isinstance(one, float) and isinstance(other, (int, float)):
         return one == other or abs(one - other) <= 1e-9 * max(abs(one), abs(other))
