@@ -14,11 +14,12 @@ here = pathlib.Path(__file__).parent
 
 
 def checks(words):
-    """Modules and their checks that have one of these words in their names."""
+    """The names and functions of the checks that have one of these words in their names."""
+    words = [word.replace(" ", "_") for word in words]
     for path in sorted(here.glob("check_*.py")):
         module = importlib.import_module(path.stem)
         for name, check in list(vars(module).items()):
-            if name.startswith("check_") and (not words or any(word.replace(" ", "_") in f"{path.stem}_{name}" for word in words)):
+            if name.startswith("check_") and (not words or any(word in f"{path.stem}_{name}" for word in words)):
                 yield f"{path.stem[6:]}: {name[6:].replace('_', ' ')}", check
 
 
