@@ -135,7 +135,6 @@ regress() {
     [ "$failed" -gt 0 ] || failed=1
 }
 
-# The checks in Python, which say what they did and count in their last line.
 # What docs/sql.md shows.
 page() {
     as_server "$programs/createdb" page
@@ -150,6 +149,7 @@ page() {
     fi
 }
 
+# The checks in Python, which say what they did and count in their last line.
 suite() {
     status=0
     PETAL_PREFIX=$work/prefix PETAL_HOME=$home PETAL_EXTENSION=$here PETAL_SHARED=$home/pg$shared \
