@@ -10,7 +10,8 @@
 #include <miscadmin.h>
 
 #define FUNCTION "petal_agg"
-#define BATCH 256
+/* As many as keep the state of a group within 2048 bytes: PostgreSQL hands out powers of two. */
+#define BATCH 240
 
 /* Where the arguments of the transition function are, after the state and the key. */
 #define CAPACITY (PG_NARGS() > 2 ? 2 : -1)
@@ -26,6 +27,8 @@ typedef struct collected {
   size_t count;
   uint64 numbers[BATCH];
 } collected;
+
+StaticAssertDecl(sizeof(collected) <= 2048, "the state of a group takes twice as much memory");
 
 PG_FUNCTION_INFO_V1(petal_sql_agg_transition);
 PG_FUNCTION_INFO_V1(petal_sql_agg_final);
