@@ -9,6 +9,7 @@
 #include <miscadmin.h>
 #include <storage/fd.h>
 #include <utils/builtins.h>
+#include <utils/float.h>
 
 MemoryContext aggregate_context(FunctionCallInfo call, const char *function) {
   MemoryContext context;
@@ -50,7 +51,7 @@ static char *text_of_capacity(const wish *wanted) {
   return wanted->has_capacity ? psprintf(INT64_FORMAT, wanted->capacity) : "NULL";
 }
 
-static char *text_of_rate(const wish *wanted) { return wanted->has_rate ? psprintf("%g", wanted->rate) : "NULL"; }
+static char *text_of_rate(const wish *wanted) { return wanted->has_rate ? float8out_internal(wanted->rate) : "NULL"; }
 
 static const char *text_of_kind(const wish *wanted) { return wanted->has_kind ? wanted->kind : "NULL"; }
 
@@ -115,7 +116,8 @@ petal_spec wish_spec(const wish *wanted, const char *function) {
   /* 0 means the default to the library, and nothing that somebody would ask for. */
   if (wanted->has_rate && !(wanted->rate > 0 && wanted->rate < 1)) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("%s: false_positive_rate is %g, and must be above 0 and below 1", function, wanted->rate)));
+                    errmsg("%s: false_positive_rate is %s, and must be above 0 and below 1", function,
+                           text_of_rate(wanted))));
   }
   spec.false_positive_rate = wanted->rate;
   return spec;

@@ -83,7 +83,7 @@ FROM (SELECT place, petal_merge_agg(part) OVER (ORDER BY place ROWS 1 PRECEDING)
 SELECT said(format('SELECT petal_agg(key, %s) FROM numbers', arguments)) AS answer
 FROM unnest(ARRAY['key', 'CASE WHEN key < 9 THEN 10 END', 'CASE WHEN key > 9 THEN 10 END',
   'CASE WHEN key < 9 THEN 10 ELSE -1 END',
-  '10, key / 40000.0', '10, CASE WHEN key < 9 THEN 0.5 END', '10, CASE WHEN key > 9 THEN 0.5 END',
+  '10, key / 40000.0', '10, 0.01 + key * 1e-12', '10, CASE WHEN key < 9 THEN 0.5 END', '10, CASE WHEN key > 9 THEN 0.5 END',
   '10, CASE WHEN key > 9 THEN ''NaN'' ELSE 0.5 END', '10, 0.5, CASE WHEN key < 9 THEN ''bloom'' END',
   '10, 0.5, CASE WHEN key > 9 THEN ''bloom'' END', '10, 0.5, CASE WHEN key > 9 THEN ''bloom'' ELSE ''blocked'' END',
   '10, 0.5, CASE WHEN key > 9 THEN repeat(''x'', 100) ELSE ''blocked'' END',
@@ -95,7 +95,7 @@ SELECT said('SELECT count(petal_agg) FROM (SELECT petal_agg(key, part + 1) FROM 
 
 \echo Arguments that are wrong:
 SELECT said(format('SELECT petal_agg(key, %s) FROM numbers', arguments)) AS answer
-FROM unnest(ARRAY['-1', '-9223372036854775808', '10, 0', '10, 1', '10, -0.1', '10, 2', '10, ''NaN''',
+FROM unnest(ARRAY['-1', '-9223372036854775808', '10, 0', '10, 1', '10, 1.000000000001', '10, -0.1', '10, 2', '10, ''NaN''',
   '10, ''Infinity''', '10, 1e-300',
   '10, 0.01, ''''', '10, 0.01, ''Bloom''', '10, 0.01, ''bloom ''', '10, 0.01, ''bloomier''', '10, 0.01, ''iblt''',
   '10, 0.01, repeat(''x'', 31)', '10, 0.01, repeat(''x'', 1000)', '100000000000, 0.01',
