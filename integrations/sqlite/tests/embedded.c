@@ -177,16 +177,21 @@ static bool asks_at_odd_places(sqlite3 *db) {
   return holds;
 }
 
-/* One memory, in which a program puts one filter after the other: the answers are those of the one that is there. */
-static bool notices_other_bytes(sqlite3 *db) {
+/*
+ * One memory, in which a program puts one filter after the other, with the same header: the answers are those of the
+ * one that is there. What is not aligned is asked in a copy. One whose checksum is damaged then is refused.
+ */
+static bool notices_other_bytes(sqlite3 *db, int place) {
   sqlite3_stmt *filters = NULL, *asking = NULL;
   sqlite3_prepare_v2(db, "SELECT f, name = 'odd' FROM f WHERE name <> 'map'", -1, &filters, NULL);
   sqlite3_prepare_v2(db, "SELECT sum(petal_contains(?1, k)) FROM t WHERE k % 2 = 1", -1, &asking, NULL);
-  _Alignas(8) static char memory[1 << 16];
+  _Alignas(8) static char aligned[1 << 16];
+  char *memory = aligned + place;
+  int length = 0;
   bool holds = true;
   for (int turn = 0; turn < 2; turn++) {
     for (int row = 0; holds && sqlite3_step(filters) == SQLITE_ROW; row++) {
-      int length = sqlite3_column_bytes(filters, 0);
+      length = sqlite3_column_bytes(filters, 0);
       memcpy(memory, sqlite3_column_blob(filters, 0), (size_t)length);
       sqlite3_bind_blob(asking, 1, memory, length, SQLITE_STATIC);
       sqlite3_step(asking);
@@ -195,6 +200,8 @@ static bool notices_other_bytes(sqlite3 *db) {
     }
     sqlite3_reset(filters);
   }
+  memory[length - 1] ^= 1;
+  holds = holds && sqlite3_step(asking) == SQLITE_ERROR;
   sqlite3_finalize(filters);
   sqlite3_finalize(asking);
   return holds;
@@ -225,7 +232,8 @@ static void plain(void) {
   report(verifications(db, "SELECT sum(petal_contains((SELECT f FROM f WHERE name = 'odd'), k)) FROM t WHERE k % 2 = 1",
                        1500) == 1, "the filter of a scalar subquery is opened once for 1500 rows");
   report(asks_at_odd_places(db), "a blob serves at any address");
-  report(notices_other_bytes(db), "another filter in the same memory is another filter");
+  report(notices_other_bytes(db, 0), "another filter in the same memory is another filter");
+  report(notices_other_bytes(db, 3), "another filter in the same odd place is another filter");
   report(keeps_many_constants(db), "eight constant filters are opened once each for 1500 rows");
   report(verifications(db, "SELECT sum(petal_contains(f, k)) FROM t JOIN f ON f.name = CASE k % 2 WHEN 1 THEN 'odd' ELSE "
                            "'even' END", 3000) >= 1, "filters that change from row to row");

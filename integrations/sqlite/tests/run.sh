@@ -99,7 +99,8 @@ for one in ${PYTHON-} python3 /usr/bin/python3; do
 done
 if [ -n "$python" ]; then
     # The Python package is next to WORK, if `make test-python` made it.
-    many "Python" env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$kept/../python" "$python" "$here/suite.py" "$extension" "$build/lib" "$work"
+    many "Python" env PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$kept/../python" "$python" "$here/suite.py" \
+        "$extension" "$build/lib" "$work"
 else
     echo "skipped: Python: its sqlite3 loads no extensions"
 fi
