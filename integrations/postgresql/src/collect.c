@@ -140,17 +140,18 @@ static void finish_builder(collected *state) {
     CHECK_FOR_INTERRUPTS();
   } while (status == PETAL_ERR_CANCELLED);
   if (status != PETAL_OK) raise_status(FUNCTION, status, &error);
+  petal_builder_free(state->handles->builder);
+  state->handles->builder = NULL;
 }
 
+/* The filter stays, because a hash table of groups that is read again asks for each result again. */
 Datum petal_sql_agg_final(PG_FUNCTION_ARGS) {
   (void)aggregate_context(fcinfo, FUNCTION);
   if (PG_ARGISNULL(0)) PG_RETURN_NULL();
   collected *state = (collected *)PG_GETARG_POINTER(0);
   add_numbers(state);
   if (state->handles->builder) finish_builder(state);
-  petal_value *value = value_of_filter(FUNCTION, state->handles->filter);
-  owned_close(state->handles);
-  PG_RETURN_POINTER(value);
+  PG_RETURN_POINTER(value_of_filter(FUNCTION, state->handles->filter));
 }
 
 Datum petal_sql_agg_serialize(PG_FUNCTION_ARGS) {

@@ -71,21 +71,26 @@ Datum petal_sql_map_transition(PG_FUNCTION_ARGS) {
   PG_RETURN_POINTER(state);
 }
 
-Datum petal_sql_map_final(PG_FUNCTION_ARGS) {
-  (void)aggregate_context(fcinfo, FUNCTION);
-  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
-  collected_map *state = (collected_map *)PG_GETARG_POINTER(0);
+/* Ends at a cancelled query. The keys stay in the builder, so that the work begins again if the query goes on. */
+static void finish_builder(collected_map *state) {
   petal_error error = PETAL_ERROR_INIT;
   petal_status status;
-  /* Ends at a cancelled query. The keys stay in the builder, so that the work begins again if the query goes on. */
   do {
     status = petal_map_builder_finish(state->handles->map_builder, &state->handles->map, &error);
     CHECK_FOR_INTERRUPTS();
   } while (status == PETAL_ERR_CANCELLED);
   if (status != PETAL_OK) raise_status(FUNCTION, status, &error);
-  petal_value *value = value_of_map(FUNCTION, state->handles->map);
-  owned_close(state->handles);
-  PG_RETURN_POINTER(value);
+  petal_map_builder_free(state->handles->map_builder);
+  state->handles->map_builder = NULL;
+}
+
+/* The map stays, because a hash table of groups that is read again asks for each result again. */
+Datum petal_sql_map_final(PG_FUNCTION_ARGS) {
+  (void)aggregate_context(fcinfo, FUNCTION);
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  collected_map *state = (collected_map *)PG_GETARG_POINTER(0);
+  if (state->handles->map_builder) finish_builder(state);
+  PG_RETURN_POINTER(value_of_map(FUNCTION, state->handles->map));
 }
 
 Datum petal_sql_map_serialize(PG_FUNCTION_ARGS) {

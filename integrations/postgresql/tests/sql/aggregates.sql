@@ -13,6 +13,17 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END
 $$;
+CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  plan text = '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    plan = plan || line;
+  END LOOP;
+  RETURN plan;
+END
+$$;
 CREATE TABLE numbers AS SELECT key, key % 7 AS part, 'key ' || key AS name, 3 * key AS value
   FROM generate_series(1::bigint, 20000) key;
 ANALYZE numbers;
@@ -66,6 +77,23 @@ SELECT count(*) AS sets, count(DISTINCT md5(petal_bytes(filter))) AS filters
 FROM (SELECT petal_agg(key) AS filter FROM numbers WHERE key <= 100 GROUP BY CUBE (part, key % 2)) made;
 SELECT count(*) FROM (SELECT part, petal_agg(key) AS filter FROM numbers
   GROUP BY part HAVING petal_agg(key) @> 5) with_5;
+
+\echo A hash table of groups that is read several times, with a filter that changes each time:
+CREATE FUNCTION read_again(made text) RETURNS TABLE (hashed boolean, same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+  query text = format('SELECT least, (SELECT md5(string_agg(made::bytea, '''' ORDER BY made::bytea)) FROM (SELECT %s AS made
+    FROM ones GROUP BY part HAVING count(*) > least) grouped) AS sum FROM generate_series(1, 3) least', made);
+BEGIN
+  SET LOCAL max_parallel_workers_per_gather = 0;
+  SET LOCAL enable_sort = off;
+  hashed = plan_of(query) ~ 'HashAggregate.*Filter: .count';
+  EXECUTE format('SELECT count(DISTINCT sum) = 1 AND count(sum) = 3 FROM (%s) read', query) INTO same;
+  RETURN NEXT;
+END
+$$;
+CREATE VIEW ones AS SELECT *, (SELECT petal_agg(5, 100)) AS one FROM numbers;
+SELECT made, (read_again(made)).* FROM unnest(ARRAY['petal_agg(key)', 'petal_agg(key, 5000)', 'petal_agg(name)',
+  'petal_agg(key, NULL, NULL, ''fuse'')', 'petal_build_map(key, value)', 'petal_merge_agg(one)']) made;
 
 \echo Windows: a filter ends with its final function, and a union does not.
 SELECT said('SELECT petal_agg(key) OVER () FROM numbers') AS agg,
@@ -122,17 +150,6 @@ SELECT said(query) FROM unnest(ARRAY[
   'SELECT petal_merge_agg(filter) FROM (SELECT petal_agg(key, 10, 0.1, ''fuse'') AS filter FROM numbers GROUP BY part) made']) query;
 
 \echo Parallel plans give the same bytes:
-CREATE FUNCTION plan_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  line text;
-  plan text = '';
-BEGIN
-  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-    plan = plan || line;
-  END LOOP;
-  RETURN plan;
-END
-$$;
 CREATE FUNCTION in_parallel(made text, source text = 'numbers') RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   query text = format('SELECT md5(petal_bytes(%s)) FROM %s', made, source);
@@ -224,5 +241,6 @@ SELECT bool_and(md5(petal_bytes(filter)) = image('petal_agg(key)', 'WHERE part =
 FROM grouped;
 RESET max_parallel_workers_per_gather;
 
+DROP VIEW ones;
 DROP TABLE numbers, wide, pages, parts, grouped;
-DROP FUNCTION of_workers, worker, in_parallel, plan_of, image, said;
+DROP FUNCTION read_again, of_workers, worker, in_parallel, plan_of, image, said;
