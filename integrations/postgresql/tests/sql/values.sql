@@ -269,6 +269,86 @@ WITH RECURSIVE grown(step, filter) AS (
 SELECT step, (SELECT count(*) FROM generate_series(1, 9) id WHERE filter @> (1000 * id + 5)) AS found FROM grown
   WHERE step IN (1, 5, 9);
 
+\echo Values that the server moves, plans in parallel, and keeps behind cursors:
+ANALYZE kept;
+VACUUM FULL kept;
+ALTER TABLE kept ADD UNIQUE (id);
+CLUSTER kept USING kept_id_key;
+SELECT count(*) FILTER (WHERE is(filter, id)) AS clustered FROM kept WHERE id BETWEEN 4 AND 12;
+CREATE TABLE asked AS SELECT key FROM generate_series(1::bigint, 20000) key;
+ALTER TABLE asked SET (parallel_workers = 3);
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SELECT count(*) AS of_one FROM asked WHERE (SELECT filter FROM kept WHERE id = 4) @> key;
+SELECT count(*) AS of_large FROM asked WHERE (SELECT filter FROM kept WHERE id = 11) @> key;
+SELECT count(*) AS of_all FROM asked, kept WHERE filter @> key AND id IN (4, 5, 11);
+COMMIT;
+BEGIN;
+DECLARE behind CURSOR WITH HOLD FOR SELECT id, filter @> (1000 * id + 5) AS found, filter FROM kept WHERE id BETWEEN 4 AND 9
+  ORDER BY id;
+SAVEPOINT before;
+SELECT said('SELECT 1 / 0') AS answer;
+ROLLBACK TO before;
+COMMIT;
+UPDATE kept SET filter = of(99) WHERE id = 9;
+CREATE FUNCTION behind() RETURNS TABLE (id bigint, found boolean, same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+  opened CONSTANT refcursor = 'behind';
+  one record;
+BEGIN
+  LOOP
+    FETCH opened INTO one;
+    EXIT WHEN NOT FOUND;
+    RETURN QUERY SELECT one.id, one.found, is(one.filter, one.id);
+  END LOOP;
+END
+$$;
+SELECT count(*) AS fetched, bool_and(found) AS found, bool_and(same) AS same FROM behind();
+CLOSE behind;
+UPDATE kept SET filter = of(9) WHERE id = 9;
+CREATE FUNCTION looked() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT is(old.filter, old.id) OR NOT new.filter @> (1000 * new.id + 5) OR NOT new.filter @> 99 THEN
+    RAISE EXCEPTION 'the trigger sees another filter';
+  END IF;
+  RETURN new;
+END
+$$;
+CREATE TRIGGER looked BEFORE UPDATE ON kept FOR EACH ROW EXECUTE FUNCTION looked();
+UPDATE kept SET filter = petal_merge(filter, (SELECT petal_agg(99, 5000, 0.0001))) WHERE id BETWEEN 4 AND 9;
+DROP TRIGGER looked ON kept;
+SELECT count(*) FILTER (WHERE filter @> 99) AS merged FROM kept WHERE id BETWEEN 4 AND 9;
+UPDATE kept SET filter = of(id) WHERE id BETWEEN 4 AND 9;
+CREATE MATERIALIZED VIEW of_all AS SELECT petal_merge_agg(filter) AS filter FROM kept WHERE id BETWEEN 4 AND 9;
+REFRESH MATERIALIZED VIEW of_all;
+SELECT count(*) AS of_view FROM of_all, asked WHERE filter @> key;
+DROP MATERIALIZED VIEW of_all;
+
+\echo Domains whose check asks a filter, and then another one:
+SELECT of(7, 100) AS seven, of(8, 100) AS eight \gset
+CREATE DOMAIN known AS bigint CHECK (:'seven'::petal @> VALUE);
+CREATE FUNCTION refusals() RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  value known;
+  refused integer = 0;
+BEGIN
+  FOR key IN 6990..8019 LOOP
+    BEGIN
+      value = key;
+    EXCEPTION WHEN check_violation THEN refused = refused + 1;
+    END;
+  END LOOP;
+  RETURN refused;
+END
+$$;
+SELECT refusals() AS of_seven;
+ALTER DOMAIN known DROP CONSTRAINT known_check;
+ALTER DOMAIN known ADD CHECK (:'eight'::petal @> VALUE);
+SELECT refusals() AS of_eight;
+
+
 \echo Values have no order and are not equal, so they are no keys of anything; their bytes are:
 SELECT left(said(query), 5) AS refused FROM unnest(ARRAY['SELECT a.filter = b.filter FROM kept a, kept b',
   'SELECT DISTINCT filter FROM kept', 'SELECT count(*) FROM kept GROUP BY filter',
@@ -277,6 +357,7 @@ SELECT left(said(query), 5) AS refused FROM unnest(ARRAY['SELECT a.filter = b.fi
 SELECT count(*) AS joined FROM kept a JOIN kept b ON a.filter::bytea = b.filter::bytea;
 SELECT count(*) AS groups FROM (SELECT filter::bytea FROM kept GROUP BY 1) grouped;
 
-DROP TABLE kept, copies, images, stored, odds, guarded, split;
+DROP TABLE kept, asked, copies, images, stored, odds, guarded, split;
 DROP TYPE odd;
-DROP FUNCTION varied, loops, loops_over_table, note, is, of, said;
+DROP FUNCTION behind, looked, refusals, varied, loops, loops_over_table, note, is, of, said;
+DROP DOMAIN known;
