@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -186,6 +187,25 @@ def check_filters_and_maps_are_those_of_the_python_package():
         assert in_sql == list(package.Filter.from_bytes(image).contains(range(4 * N))), kind
     values = package.Map.from_bytes(one(db, "SELECT petal_build_map(name, k) FROM t"))
     assert [values[f"key {i}"] for i in range(1, N + 1)] == list(range(1, N + 1))
+
+
+def check_filters_are_those_of_go():
+    here = pathlib.Path(__file__).resolve().parent
+    module = here.parents[2] / "bindings" / "go"
+    if not shutil.which("go") or subprocess.run(["go", "mod", "download"], cwd=module, capture_output=True).returncode:
+        return "there is no Go, or no network for the packages that it takes"
+    program = WORK / "ask"
+    subprocess.run(["go", "build", "-o", program, here / "ask.go"], cwd=module, check=True,
+                   env={**os.environ, "CGO_ENABLED": "0"})
+    db = with_keys()
+    asked = [f"key {i}" for i in range(1, 4 * N)]
+    image, made = WORK / "for_go.petal", WORK / "of_go.petal"
+    for kind in ("blocked", "bloom", "split_block", "fuse", "ribbon", "counting"):
+        image.write_bytes(one(db, "SELECT petal_agg(name, NULL, 0.05, ?) FROM t", kind))
+        said = subprocess.run([program, image, made], input="\n".join(asked), stdout=subprocess.PIPE, text=True)
+        found = [key for key in asked if one(db, "SELECT petal_contains(?, ?)", image.read_bytes(), key)]
+        assert said.returncode == 0 and said.stdout.splitlines() == found, kind
+    assert made.read_bytes() == one(db, "SELECT petal_agg(k, 3000, 0.02) FROM t")
 
 
 def close(one, other):
