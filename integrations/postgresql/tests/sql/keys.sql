@@ -138,6 +138,12 @@ EXECUTE ask(5);
 EXECUTE ask(-5);
 PREPARE ask_text(varchar) AS SELECT petal_contains((SELECT petal_agg(key::text) FROM generate_series(1, 9) key), $1);
 EXECUTE ask_text('5');
+-- A parameter without a type is text.
+PREPARE ask_untyped AS SELECT petal_contains((SELECT petal_agg(key::text, 9, 1e-9) FROM generate_series(1, 9) key), $1)
+  AS text, petal_contains((SELECT petal_agg(key::bigint, 9, 1e-9) FROM generate_series(1, 9) key), $1) AS of_numbers;
+EXECUTE ask_untyped(5);
+PREPARE ask_typed AS SELECT (SELECT petal_agg(key::bigint) FROM generate_series(1, 9) key) @> $1::bigint AS number;
+EXECUTE ask_typed('5');
 SET plan_cache_mode = force_generic_plan;
 EXECUTE ask(5);
 EXECUTE ask_text('5');

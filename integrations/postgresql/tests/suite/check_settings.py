@@ -50,6 +50,8 @@ def check_citext(database):
         line = session.refusal(query)
         assert "42804" in line and ("type citext" in line or "type email" in line), (query, line)
     assert session.ask("SELECT petal_agg(lower(key)::text) @> 'key' FROM kept") == "t"
+    assert session.rows("SELECT f @> 'Key'::citext, f @> 'key'::citext FROM (SELECT petal_agg('Key') AS f) made") == [
+        ["t", "f"]]
 
 
 def check_collations_in_which_unequal_texts_are_equal(database):
