@@ -67,6 +67,8 @@ wheel() {
         "$tools/bin/python" -m wheel pack --dest-dir "$work/wheel-$1" "$work/unpacked-$1"/* >/dev/null
         ;;
     esac
+    unzip -l "$work/wheel-$1"/*.whl | grep -q petal_sqlite.so ||
+        echo "wheels: $1: without the functions for SQLite, because there is no sqlite3ext.h (Debian: libsqlite3-dev)" >&2
     cp "$work/wheel-$1"/*.whl "$out/"
     (cd "$work/wheel-$1" && ls -- *.whl)
 }

@@ -1026,16 +1026,32 @@ static bool are_kept(sqlite3_context *context, const wishes *before, const wishe
   return false;
 }
 
-/* Has a long build end when the connection is interrupted, where SQLite says so. */
+/*
+ * Whether a connection was interrupted. The SQLite that runs may be older than the header, and then nobody knows; or it
+ * is newer than Debian 12's header, that of 3.40. The table of SQLite's functions only grows at its end, where 3.41 put
+ * this one after those of 3.40.
+ */
+static bool is_interrupted(sqlite3 *db) {
+  if (sqlite3_libversion_number() < TELLS_INTERRUPTS) return false;
+#if SQLITE_VERSION_NUMBER >= TELLS_INTERRUPTS
+  return sqlite3_is_interrupted(db);
+#elif !defined(SQLITE_CORE) && SQLITE_VERSION_NUMBER >= 3040000
+  typedef struct later_routines {
+    sqlite3_api_routines before;
+    int (*is_interrupted)(sqlite3 *);
+  } later_routines;
+  return ((const later_routines *)(const void *)sqlite3_api)->is_interrupted(db);
+#else
+  (void)db;
+  return false;
+#endif
+}
+
+/* Has a long build end when the connection is interrupted. */
 static bool goes_on(void *pointer, uint64_t done, uint64_t total) {
-  (void)pointer;
   (void)done;
   (void)total;
-#if SQLITE_VERSION_NUMBER >= TELLS_INTERRUPTS
-  /* The SQLite that runs may be older than the header. */
-  if (sqlite3_libversion_number() >= TELLS_INTERRUPTS) return !sqlite3_is_interrupted(pointer);
-#endif
-  return true;
+  return !is_interrupted(pointer);
 }
 
 static petal_builder_options options_of(sqlite3_context *context) {

@@ -56,6 +56,11 @@ compile() {
         -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=petal_filter_verify \
         -Wl,--wrap=petal_builder_finish -Wl,--gc-sections ${sqlite:--lsqlite3} -lpthread -ldl -lm
 }
+# compile_loader: the program that loads petal_sqlite.so as others do. The soak has it with a newer SQLite too.
+compile_loader() {
+    # shellcheck disable=SC2086 # a list of words
+    cc -std=c11 -g -Wall -Wextra -Werror "$@" "$here/loaded.c" -o "$work/loader" ${sqlite:--lsqlite3} -lpthread -ldl -lm
+}
 embedded() {
     times=3000
     [ -z "$soak" ] || times=100000
@@ -86,6 +91,8 @@ check "it has the names of two entry points, and no other" exports_two_names
 check "it links nothing of SQLite" links_no_sqlite
 must "it is compiled into a program" compile plain -O2
 embedded
+must "a program that loads it is compiled" compile_loader
+many "loaded" "$work/loader" "$extension"
 sanitized
 memcheck
 
@@ -143,6 +150,8 @@ node_checks() {
         cc -O1 -w -c -DSQLITE_THREADSAFE=1 "$newer" -o "$work/sqlite3.o"
         sqlite=$work/sqlite3.o
         check "it is compiled into a program with a newer SQLite" compile newer -O2 -I"$(dirname "$newer")"
+        check "a program that loads it is compiled with a newer SQLite" compile_loader -I"$(dirname "$newer")"
+        many "loaded by a newer SQLite" "$work/loader" "$extension"
         many "with a newer SQLite" "$work/newer" plain
         many "with a newer SQLite" "$work/newer" refuse
         many "with a newer SQLite" "$work/newer" damage 3000 4
