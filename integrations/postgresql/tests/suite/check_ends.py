@@ -27,7 +27,12 @@ def builds(keys, made):
 
 
 def check_a_killed_backend_leaves_no_file(database):
+    """The server starts anew from its log, and the values of before are there."""
     session = database.session("work_mem=1MB")
+    session.rows("CREATE TABLE kept AS SELECT id, petal_agg(key, 30 * id) AS filter FROM generate_series(1, 500) id, "
+                 "generate_series(1, 10) key GROUP BY id")
+    digest = "SELECT md5(string_agg(filter::text, ' ' ORDER BY id)) FROM kept"
+    wanted = session.ask(digest)
     session.send(SPILLS)
     server.wait_until(session.temporary_files, "the builder has not spilled")
     os.kill(session.pid, signal.SIGKILL)
@@ -39,6 +44,7 @@ def check_a_killed_backend_leaves_no_file(database):
     server.expect_crash()
     assert not server.left_files(), server.left_files()
     assert server.run("SELECT petal_agg(5) @> 5", database.name) == "t"
+    assert server.run(digest, database.name) == wanted
 
 
 def final_build(session, query, meanwhile=lambda: None):
