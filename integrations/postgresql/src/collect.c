@@ -45,7 +45,7 @@ static bool is_filled_directly(const wish *wanted, const petal_spec *spec) {
 }
 
 static collected *collected_new(MemoryContext context, const wish *wanted) {
-  petal_spec spec = wish_spec(wanted, FUNCTION);
+  petal_spec spec = wish_spec(wanted, PETAL_HANDLE_FILTER, FUNCTION);
   petal_error error = PETAL_ERROR_INIT;
   petal_status status;
   collected *state = MemoryContextAllocZero(context, sizeof *state);

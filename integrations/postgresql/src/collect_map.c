@@ -23,7 +23,7 @@ PG_FUNCTION_INFO_V1(petal_sql_map_serialize);
 PG_FUNCTION_INFO_V1(petal_sql_map_deserialize);
 
 static collected_map *collected_new(MemoryContext context, const wish *wanted) {
-  petal_spec spec = wish_spec(wanted, FUNCTION);
+  petal_spec spec = wish_spec(wanted, PETAL_HANDLE_MAP, FUNCTION);
   petal_builder_options options = builder_options();
   petal_error error = PETAL_ERROR_INIT;
   collected_map *state = MemoryContextAllocZero(context, sizeof *state);

@@ -50,6 +50,8 @@ typedef struct petal_value {
 } petal_value;
 
 #define IMAGE_OFFSET offsetof(petal_value, image)
+/* As text a value has two digits a byte, and a row at most a gigabyte, which pg_dump and COPY need. */
+#define MOST_IMAGE 500000000
 /* A header and the smallest table of checksums. */
 #define LEAST_IMAGE (256 + 64)
 
@@ -111,7 +113,7 @@ extern void wish_check(const wish *before, FunctionCallInfo call, const char *fu
                        int kind);
 /* The same for what a worker handed over. */
 extern void wish_check_partial(const wish *before, const wish *now, const char *function);
-extern petal_spec wish_spec(const wish *wanted, const char *function);
+extern petal_spec wish_spec(const wish *wanted, petal_handle_type handle, const char *function);
 /* How a builder works: as much memory as work_mem, the rest in a temporary file, and cancelled with the query. */
 extern petal_builder_options builder_options(void);
 

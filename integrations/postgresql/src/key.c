@@ -36,8 +36,11 @@ static Node *argument_expression(FunctionCallInfo call, int index) {
 static Oid given_type(FunctionCallInfo call, int index) {
   Node *expression = argument_expression(call, index);
   if (expression && IsA(expression, RelabelType) &&
-      ((RelabelType *)expression)->relabelformat == COERCE_IMPLICIT_CAST)
-    return exprType((Node *)((RelabelType *)expression)->arg);
+      ((RelabelType *)expression)->relabelformat == COERCE_IMPLICIT_CAST) {
+    Node *given = (Node *)((RelabelType *)expression)->arg;
+    /* A parameter is a constant of type text in some plans, where nothing tells what it was. So it is text in all. */
+    if (!IsA(given, Param) || ((Param *)given)->paramkind != PARAM_EXTERN) return exprType(given);
+  }
   if (expression && IsA(expression, FuncExpr) && ((FuncExpr *)expression)->funcformat == COERCE_IMPLICIT_CAST &&
       ((FuncExpr *)expression)->args != NIL)
     return exprType(linitial(((FuncExpr *)expression)->args));

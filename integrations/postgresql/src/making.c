@@ -103,13 +103,23 @@ void wish_check_partial(const wish *before, const wish *now, const char *functio
     raise_change(function, "kind", text_of_kind(before), text_of_kind(now));
 }
 
-petal_spec wish_spec(const wish *wanted, const char *function) {
+petal_spec wish_spec(const wish *wanted, petal_handle_type handle, const char *function) {
   petal_spec spec = PETAL_SPEC_INIT;
   petal_error error = PETAL_ERROR_INIT;
   if (wanted->has_kind) {
     petal_kind_info info = PETAL_KIND_INFO_INIT;
     petal_status status = petal_kind_find(wanted->kind, &info, &error);
+    if (status == PETAL_ERR_UNKNOWN_VALUE) {
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                      errmsg("%s: kind is \"%s\", and no kind has that name", function, wanted->kind),
+                      errhint("petal_plan(1000) names the kinds of filter; a map is \"bloomier\".")));
+    }
     if (status != PETAL_OK) raise_status(function, status, &error);
+    if (info.handle != handle) {
+      ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                      errmsg("%s: kind is \"%s\", and must be a kind of %s", function, wanted->kind,
+                             handle == PETAL_HANDLE_MAP ? "map" : "filter")));
+    }
     spec.kind = info.kind;
   }
   spec.capacity = (uint64)wanted->capacity;

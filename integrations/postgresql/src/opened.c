@@ -16,20 +16,31 @@
 #define HEADER_BYTES 256
 #define TAIL_BYTES 8
 
-struct opened {
+/* A join may ask several filters by turns for each row, so that many values stay open, */
+#define SLOTS 4
+/* but only one if their copies have more bytes than this together. */
+#define MOST_COPIED (64u << 20)
+
+typedef struct slot {
   owned *handles;
-  MemoryContext context;
-  Oid key_type;
   /* The TOAST pointer of the value, if `copy` came from one. */
   struct varatt_external toast;
   bool is_toasted;
-  /* A copy of the value in `context`, which the handle is over. */
+  /* A copy of the value, which the handle is over. */
   petal_value *copy;
   /* Otherwise the caller's value, which the handle is over. */
   const char *image;
   size_t length;
   char header[HEADER_BYTES];
   char tail[TAIL_BYTES];
+} slot;
+
+struct opened {
+  MemoryContext context;
+  Oid key_type;
+  slot slots[SLOTS];
+  /* The slot that was asked last, and the one that the next value takes. */
+  int last, next;
 };
 
 opened *opened_of(FunctionCallInfo call) {
@@ -38,7 +49,6 @@ opened *opened_of(FunctionCallInfo call) {
     MemoryContext context = call->flinfo->fn_mcxt;
     place = MemoryContextAllocZero(context, sizeof *place);
     place->context = context;
-    place->handles = owned_new(context);
     call->flinfo->fn_extra = place;
   }
   return place;
@@ -49,79 +59,128 @@ Oid opened_key_type(opened *place, FunctionCallInfo call, const char *function) 
   return place->key_type;
 }
 
-static void forget(opened *place) {
-  owned_close(place->handles);
-  if (place->copy) pfree(place->copy);
-  place->copy = NULL;
-  place->image = NULL;
-  place->is_toasted = false;
+static void forget(slot *slot) {
+  if (slot->handles) owned_close(slot->handles);
+  if (slot->copy) pfree(slot->copy);
+  slot->copy = NULL;
+  slot->image = NULL;
+  slot->is_toasted = false;
 }
 
-static bool is_same(const opened *place, const char *image, size_t length) {
-  return place->image == image && place->length == length && memcmp(place->header, image, HEADER_BYTES) == 0 &&
-         memcmp(place->tail, image + length - TAIL_BYTES, TAIL_BYTES) == 0;
+static bool is_at(const slot *slot, const char *image, size_t length) {
+  return slot->image == image && slot->length == length && memcmp(slot->header, image, HEADER_BYTES) == 0 &&
+         memcmp(slot->tail, image + length - TAIL_BYTES, TAIL_BYTES) == 0;
 }
 
-/* Finds the image of argument 0. True if the handle that is open is over it. */
-static bool find_value(opened *place, FunctionCallInfo call, const char *function, char **image, size_t *length) {
-  struct varlena *datum = (struct varlena *)DatumGetPointer(call->args[0].value);
+static bool is_from(const slot *slot, const struct varatt_external *toast) {
+  return slot->is_toasted && memcmp(&slot->toast, toast, sizeof *toast) == 0;
+}
+
+/* The slot that was asked last comes first. */
+static slot *nth_slot(opened *place, int n) { return &place->slots[(place->last + n) % SLOTS]; }
+
+/* An empty slot, and room for a copy of so many bytes. */
+static slot *empty_slot(opened *place, size_t length) {
+  size_t copied = length;
+  for (int i = 0; i < SLOTS; i++)
+    if (place->slots[i].copy) copied += VARSIZE(place->slots[i].copy);
+  for (int i = 0; i < SLOTS && copied > MOST_COPIED; i++) forget(&place->slots[i]);
+  slot *slot = &place->slots[place->next];
+  place->last = place->next;
+  place->next = (place->next + 1) % SLOTS;
+  forget(slot);
+  if (!slot->handles) slot->handles = owned_new(place->context);
+  return slot;
+}
+
+/* The slot of a value that is copied: from a table's TOAST, or because it cannot be opened where it lies. */
+static slot *copied_slot(opened *place, struct varlena *datum, const char *function, bool *is_open) {
   struct varatt_external toast;
   bool is_toasted = VARATT_IS_EXTERNAL_ONDISK(datum);
   if (is_toasted) {
     VARATT_EXTERNAL_GET_POINTER(toast, datum);
-    if (place->is_toasted && memcmp(&place->toast, &toast, sizeof toast) == 0) return true;
-    forget(place);
-  } else if (!VARATT_IS_EXTENDED(datum) && ((uintptr_t)datum & 7) == 0 &&
-             VARSIZE(datum) >= IMAGE_OFFSET + LEAST_IMAGE) {
+    for (int i = 0; i < SLOTS; i++) {
+      slot *slot = nth_slot(place, i);
+      if (!is_from(slot, &toast)) continue;
+      place->last = (int)(slot - place->slots);
+      *is_open = true;
+      return slot;
+    }
+  }
+  slot *slot = empty_slot(place, toast_raw_datum_size(PointerGetDatum(datum)));
+  MemoryContext before = MemoryContextSwitchTo(place->context);
+  slot->copy = (petal_value *)PG_DETOAST_DATUM_COPY(PointerGetDatum(datum));
+  MemoryContextSwitchTo(before);
+  check_value(slot->copy, function);
+  if (is_toasted) {
+    slot->toast = toast;
+    slot->is_toasted = true;
+  }
+  *is_open = false;
+  return slot;
+}
+
+/* The slot of a value that lies aligned in memory, and is long enough for an image. */
+static slot *slot_in_place(opened *place, const char *image, size_t length, bool *is_open) {
+  for (int i = 0; i < SLOTS; i++) {
+    slot *slot = nth_slot(place, i);
+    if (!is_at(slot, image, length)) continue;
+    place->last = (int)(slot - place->slots);
+    *is_open = true;
+    return slot;
+  }
+  slot *slot = empty_slot(place, 0);
+  slot->image = image;
+  slot->length = length;
+  memcpy(slot->header, image, HEADER_BYTES);
+  memcpy(slot->tail, image + length - TAIL_BYTES, TAIL_BYTES);
+  *is_open = false;
+  return slot;
+}
+
+/* The slot of argument 0, where its image is, and whether the slot's handle is open over it. */
+static slot *find_slot(opened *place, FunctionCallInfo call, const char *function, char **image, size_t *length,
+                       bool *is_open) {
+  struct varlena *datum = (struct varlena *)DatumGetPointer(call->args[0].value);
+  if (!VARATT_IS_EXTENDED(datum) && ((uintptr_t)datum & 7) == 0 && VARSIZE(datum) >= IMAGE_OFFSET + LEAST_IMAGE) {
     *image = ((petal_value *)datum)->image;
     *length = VARSIZE(datum) - IMAGE_OFFSET;
-    if (is_same(place, *image, *length)) return true;
-    forget(place);
-    place->image = *image;
-    place->length = *length;
-    memcpy(place->header, *image, HEADER_BYTES);
-    memcpy(place->tail, *image + *length - TAIL_BYTES, TAIL_BYTES);
-    return false;
-  } else {
-    forget(place);
+    return slot_in_place(place, *image, *length, is_open);
   }
-  MemoryContext before = MemoryContextSwitchTo(place->context);
-  place->copy = (petal_value *)PG_DETOAST_DATUM_COPY(PointerGetDatum(datum));
-  MemoryContextSwitchTo(before);
-  check_value(place->copy, function);
-  if (is_toasted) {
-    place->toast = toast;
-    place->is_toasted = true;
-  }
-  *image = place->copy->image;
-  *length = VARSIZE(place->copy) - IMAGE_OFFSET;
-  return false;
+  slot *slot = copied_slot(place, datum, function, is_open);
+  *image = slot->copy->image;
+  *length = VARSIZE(slot->copy) - IMAGE_OFFSET;
+  return slot;
+}
+
+/* Nothing is open in a slot whose opening failed. */
+static void check_opened(slot *slot, const char *function, petal_status status, const petal_error *error) {
+  if (status == PETAL_OK) return;
+  forget(slot);
+  raise_status(function, status, error);
 }
 
 const petal_filter *opened_filter(opened *place, FunctionCallInfo call, const char *function) {
   char *image;
   size_t length;
-  if (!find_value(place, call, function, &image, &length)) {
+  bool is_open;
+  slot *slot = find_slot(place, call, function, &image, &length, &is_open);
+  if (!is_open) {
     petal_error error = PETAL_ERROR_INIT;
-    petal_status status = petal_filter_open_in_buffer(image, length, NULL, &place->handles->filter, &error);
-    if (status != PETAL_OK) {
-      forget(place);
-      raise_status(function, status, &error);
-    }
+    check_opened(slot, function, petal_filter_open_in_buffer(image, length, NULL, &slot->handles->filter, &error),
+                 &error);
   }
-  return place->handles->filter;
+  return slot->handles->filter;
 }
 
 const petal_map *opened_map(opened *place, FunctionCallInfo call, const char *function) {
   char *image;
   size_t length;
-  if (!find_value(place, call, function, &image, &length)) {
+  bool is_open;
+  slot *slot = find_slot(place, call, function, &image, &length, &is_open);
+  if (!is_open) {
     petal_error error = PETAL_ERROR_INIT;
-    petal_status status = petal_map_open_in_buffer(image, length, NULL, &place->handles->map, &error);
-    if (status != PETAL_OK) {
-      forget(place);
-      raise_status(function, status, &error);
-    }
+    check_opened(slot, function, petal_map_open_in_buffer(image, length, NULL, &slot->handles->map, &error), &error);
   }
-  return place->handles->map;
+  return slot->handles->map;
 }

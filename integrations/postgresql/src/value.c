@@ -26,10 +26,10 @@ static petal_value *value_new(size_t image_length) {
 }
 
 void check_image_size(const char *function, uint64 size) {
-  if (size <= MaxAllocSize - IMAGE_OFFSET) return;
+  if (size <= MOST_IMAGE) return;
   ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                   errmsg("%s: the image takes " UINT64_FORMAT " bytes, and a value has at most %zu", function, size,
-                         (size_t)(MaxAllocSize - IMAGE_OFFSET))));
+                         (size_t)MOST_IMAGE)));
 }
 
 petal_value *value_of_filter(const char *function, const petal_filter *filter) {

@@ -52,6 +52,9 @@ def check_citext(database):
     assert session.ask("SELECT petal_agg(lower(key)::text) @> 'key' FROM kept") == "t"
     assert session.rows("SELECT f @> 'Key'::citext, f @> 'key'::citext FROM (SELECT petal_agg('Key') AS f) made") == [
         ["t", "f"]]
+    # The sixth execution may have a plan for any parameter.
+    session.rows("PREPARE ask(citext) AS SELECT f @> $1 FROM (SELECT petal_agg('Key') AS f) made")
+    assert [session.ask("EXECUTE ask('Key')") for _ in range(8)] == ["t"] * 8
 
 
 def check_collations_in_which_unequal_texts_are_equal(database):
@@ -112,5 +115,5 @@ def check_values_of_many_megabytes(database):
     assert int(session.ask("SELECT length(filter::bytea) FROM kept")) > 100 * 1048576
     assert session.ask("SELECT count(*) FROM kept, generate_series(1, 100000) key WHERE filter @> key") == "1000"
     line = session.refusal("SELECT petal_agg(1, 10000000000)")
-    assert "54000: petal_agg: " in line and "1073741815" in line, line
+    assert "54000: petal_agg: " in line and "500000000" in line, line
     session.rows("TRUNCATE kept")
