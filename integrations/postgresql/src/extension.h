@@ -22,7 +22,7 @@
 /* errors.c */
 
 /* Raises the error of a call of the library. The message begins with the name of the SQL function. */
-extern void raise_status(const char *function, petal_status status, const petal_error *error) pg_attribute_noreturn();
+extern _Noreturn void raise_status(const char *function, petal_status status, const petal_error *error);
 
 /* owned.c */
 
