@@ -181,8 +181,8 @@ module() {
 }
 # A server of its own makes the extension and asks it.
 postgresql() {
-    inside "$clean" sh -c "pg_createcluster 15 petal -- --auth=trust >/dev/null && pg_ctlcluster 15 petal start &&
-        runuser -u postgres -- psql -XAtqc \"CREATE EXTENSION petal; SELECT petal_agg(i) @> 7 FROM
+    inside "$clean" sh -c "pg_createcluster --port 5499 15 petal -- --auth=trust >/dev/null && pg_ctlcluster 15 petal start &&
+        runuser -u postgres -- psql -p 5499 -XAtqc \"CREATE EXTENSION petal; SELECT petal_agg(i) @> 7 FROM
             generate_series(1, 100) i\" >/tmp/answer; status=\$?
         pg_dropcluster --stop 15 petal && test \$status = 0 && test \"\$(cat /tmp/answer)\" = t"
 }
