@@ -30,6 +30,6 @@ if [ "$part" != first ]; then
     # Unit tests look at few values: to optimise the core for them takes longer than they do without.
     CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --lib
     CARGO_PROFILE_DEV_OPT_LEVEL=0 cargo test --locked --profile dev -p petal --features serde --doc
-    cargo test --locked --no-fail-fast -p petal-cli --features redis --test redis --test documents
+    cargo test --locked --no-fail-fast $packages --features petal-cli/redis --test redis --test documents
     cargo test --locked --no-fail-fast $others
 fi

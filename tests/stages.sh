@@ -22,14 +22,14 @@ first)
     ;;
 more)
     command="make test-more"
-    # Python's tests come first, while nobody else configures or installs what `make test` has built.
-    lane_1="180 test-python PART=more
-350 test-lint
+    lane_1="350 test-lint
 650 test-rust PART=more
 450 test-neon
 350 test-fuzz
 450 test-sanitizers"
-    lane_2="400 test-c PART=more
+    # Python's tests come first, while nobody else configures or installs what `make test` has built.
+    lane_2="180 test-python PART=more
+400 test-c PART=more
 400 test-package PART=more
 60 test-musl
 130 test-node
